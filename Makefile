@@ -8,6 +8,7 @@ UI := src/plait/server/static/index.html
 UI_TYPES := ui/src/api/schema.ts
 SEEDS ?= 20000
 FIRST ?= 0
+DIALECT ?= all
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 PROCESSES ?= 3
@@ -22,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE # tests start hundreds of processes: they need 
 TOGETHER := $(MAKE) --no-print-directory --jobs --output-sync=line
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui ui-types check test test-clusters test-long lint style types pure tests test-ui fmt sim bench bench-api bench-ui chromium clean
+.PHONY: help setup run ui ui-types check test test-clusters test-long faults lint style types pure tests test-ui fmt sim bench bench-api bench-ui chromium clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +45,10 @@ test: $(READY) $(UI) $(UI_TYPES) chromium ## All that a release needs: lint, and
 
 test-long: $(READY) ## What chance may find, ten times as hard: seeds, fuzzing, kills under load
 	$(BIN)/pytest --long --timeout 3600
+
+# One after the other: their figures are of a machine that does nothing else.
+faults: $(READY) ## Kill, freeze, cut and restart real processes and databases for 40 minutes, and print what came of it
+	$(BIN)/pytest --long --numprocesses=0 --timeout 3600 -m trial tests/faults $(ARGS)
 
 # Ray is as big as all that Plait needs: only these tests have it.
 test-clusters: $(READY) ## Steps on real local clusters of Dask and Ray, and a Kubernetes API of ours
@@ -77,10 +82,11 @@ fmt: $(READY) $(UI_READY) ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-sim: $(READY) ## Simulate crashes and bad luck in each dialect: make sim SEEDS=1000 FIRST=0
-	$(BIN)/python -m plait.testing.sim --first $(FIRST) --seeds $(SEEDS)
+# Stopped by Ctrl-C or a kill, it says which seeds are left.
+sim: $(READY) ## Simulate crashes and bad luck in each dialect: make sim SEEDS=1000 FIRST=0 DIALECT=afl JOBS=1
+	$(BIN)/python -m plait.testing.sim --first $(FIRST) --seeds $(SEEDS) --dialect $(DIALECT) $(if $(JOBS),--jobs $(JOBS))
 
-BENCHES := afl goals graph refs tools ale pipelines conditions hops profile remote written lists
+BENCHES := afl goals graph refs tools ale pipelines conditions hops profile remote written lists fleet parked
 # One that misses a limit does not keep the others from running.
 # With PYTHON, Plait gets an environment of that interpreter; the bench makes those of the peers with the same one.
 bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick PYTHON=/usr/bin/python3

@@ -28,15 +28,16 @@ class Databases:
     _made: int = 0
 
     @contextlib.asynccontextmanager
-    async def fresh(self) -> AsyncGenerator[str, None]:
-        """The url of an empty database, dropped afterwards."""
+    async def fresh(self, *, keep: bool = False) -> AsyncGenerator[str, None]:
+        """The url of an empty database, dropped afterwards unless it is to be kept."""
         self._made += 1
         name = f"bench_{os.getpid()}_{self._made}"
         await self._admin(f"create database {name}")
         try:
             yield urlunsplit(urlsplit(self.url)._replace(path=f"/{name}"))
         finally:
-            await self._admin(f"drop database {name} with (force)")
+            if not keep:
+                await self._admin(f"drop database {name} with (force)")
 
     async def _admin(self, statement: str) -> None:
         connection = await asyncpg.connect(self.url)

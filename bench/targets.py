@@ -47,6 +47,25 @@ WRITTEN_GROWTH = Limit("at most", 1.2)
 """Bytes a step writes beside 500,000 ended runs, over those it writes to an empty database."""
 
 
+FLEET_GAIN = Limit("at least", 1.6)
+"""Of two engines over one, of `bench.fleet`: on two cores, which PostgreSQL shares with them."""
+
+PARKED_LIMITS = {
+    "start_s": Limit("at most", 5),
+    "wake_ms": Limit("at most", 50),
+    "memory_mb": Limit("at most", 16),
+}
+"""Of `bench.parked`, beside a million runs: an engine's start, waking one (p99), and memory more than beside few."""
+YEARS_GROWTH = Limit("at most", 1.2)
+"""Of what W1 and W3 take beside ten million ended runs, over the same beside a thousand."""
+
+UPKEEP_LIMIT = Limit("at most", 1_000)
+"""Milliseconds of what engines and operators ask of a database, and of an engine's start."""
+
+RETENTION_GROWTH = Limit("at most", 1.1)
+"""A database that keeps a day of history: the last week of a month over the second."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     target: Target

@@ -28,7 +28,7 @@ FIRST = Millis(1_700_000_000_000)
 DEFINITIONS = 20
 CUSTOMERS = 50_000
 _PAGE = 20_000
-_COLUMNS = (
+COLUMNS = (
     *("id", "namespace", "dialect", "definition", "version", "shard", "status", "awake"),
     *("parent", "parent_token", "depth", "labels", "start_hash", "created_at"),
     *("ended_at", "deadline", "output", "error", "blocked"),
@@ -89,7 +89,7 @@ async def fill_postgres(url: str, count: int) -> None:
     await connection.execute("set maintenance_work_mem = '512MB'")
     for rows in _pages(count):
         columns = map(run_columns, rows)
-        await connection.copy_records_to_table("runs", schema_name="plait", columns=_COLUMNS, records=columns)
+        await connection.copy_records_to_table("runs", schema_name="plait", columns=COLUMNS, records=columns)
         labels = [label for row in rows for label in label_columns(row)]
         await connection.copy_records_to_table("run_labels", schema_name="plait", records=labels)
     await connection.execute("insert into plait.due_texts (run) select number from plait.runs", timeout=3600)

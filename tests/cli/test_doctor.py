@@ -72,7 +72,18 @@ def test_work_that_nobody_does_is_a_problem(desk: Desk):
     desk.start("waits", "w")
     assert desk.plait("doctor").code == 0
     desk.plait("message", "w", "go")
-    assert list(problems(desk)) == ["doctor.no_engine"]
+    desk.plait("message", "w", "go")
+    found = problems(desk)
+    assert list(found) == ["doctor.no_engine"]
+    assert found["doctor.no_engine"]["detail"] == "waiting for one: 2 inputs"
+
+
+def test_runs_whose_engine_was_killed_are_a_problem_until_there_is_another(desk: Desk):
+    desk.start("waits", "w")
+    _sql(desk, "update runs set awake = 1, waiting = null")  # as one that is killed leaves what it was doing
+    found = problems(desk)
+    assert list(found) == ["doctor.no_engine"]
+    assert found["doctor.no_engine"]["detail"] == "waiting for one: 1 run under way"
 
 
 def test_dead_letters_are_a_problem(desk: Desk):

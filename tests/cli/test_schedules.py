@@ -104,3 +104,10 @@ def test_what_can_not_be_read_is_one_clear_line(args: tuple[str, ...], code: str
     ran = run_plait("schedules", *args, "--json")
     assert ran.problem["code"] == code
     assert ran.out == ""
+
+
+@both_ways
+def test_the_queue_of_its_runs_is_saved_and_shown(desk: Desk):
+    desk.run("nothing")
+    save(desk, *YEARLY, "--queue", "reports", "--priority", "2", "--partition", "ann")
+    assert "reports, priority 2, partition ann" in desk.plait("schedules", "show", "yearly").out

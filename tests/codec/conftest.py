@@ -10,7 +10,7 @@ def sealed(request: pytest.FixtureRequest, tmp_path: Path) -> Sealed:
     """Every store that lasts."""
     if request.param == "sqlite":
         return Sealed(f"sqlite:///{tmp_path / 'plait.db'}?synchronous=NORMAL")
-    return Sealed(request.getfixturevalue("postgres_url"))
+    return Sealed(request.getfixturevalue("ready_postgres_url"))
 
 
 @pytest.fixture

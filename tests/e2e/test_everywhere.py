@@ -4,7 +4,7 @@ import gzip
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Request, expect
 
 from plait.server.ui import STATIC
 
@@ -224,6 +224,10 @@ def test_comparing_with_a_missing_run_says_so(page: Page, watch: Watch, waiting:
 # -- the connection -------------------------------------------------------------------------------------------------
 
 
+def refused(request: Request) -> bool:
+    return request.failure != "net::ERR_ABORTED"
+
+
 def test_a_lost_connection_is_told_and_made_good(
     own_page: Page, context: BrowserContext, own: Server, watch: Watch
 ) -> None:
@@ -235,7 +239,8 @@ def test_a_lost_connection_is_told_and_made_good(
     runs.goto(f"{own.url}/runs")
     expect(events.locator(".event-seq").last).to_have_text("5")
     expect(runs.locator(".live")).to_have_text("Live")
-    own.stop()
+    with runs.expect_event("requestfailed", refused, timeout=LONG_MS):  # it has tried again, and nobody was there
+        own.stop()
     for one in (events, runs):
         expect(one.locator(".live")).to_have_text("Connection lost, reconnecting")
     expect(runs.locator("[data-run-row='lost-1']")).to_be_visible()

@@ -94,3 +94,18 @@ def test_a_backfill_starts_runs_for_times_of_the_past(page: Page, server: Server
     box.get_by_role("button", name="Backfill").click()
     toast(page, "Backfill of 3 times started")
     expect(page.get_by_role("region", name="Past times").get_by_role("row")).to_have_count(4)
+
+
+def test_runs_of_a_schedule_wait_on_the_queue_that_is_named(page: Page, server: Server, name: str) -> None:
+    page.goto(f"/new-schedule?ns={name}")
+    page.get_by_label("Name", exact=True).fill("yearly")
+    page.get_by_label("Definition").fill("thank")
+    page.get_by_label("Input (JSON)").fill('"Ada"')
+    page.get_by_label("Queue", exact=True).fill("reports")
+    page.get_by_label("Priority", exact=True).fill("2")
+    page.get_by_label("Partition", exact=True).fill("tea")
+    page.get_by_role("button", name="Save").click()
+    toast(page, "Saved yearly")
+    expect(page.get_by_role("region", name="Settings")).to_contain_text("reports, priority 2, partition tea")
+    saved = server.get("/schedules/yearly", namespace=name)
+    assert (saved["queue"], saved["priority"], saved["partition"]) == ("reports", 2, "tea")

@@ -1,19 +1,17 @@
 """Engines with different code on one PostgreSQL: each run is done by one that has its code."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import asyncpg
 
-from plait import Context, Engine, Handle, step, workflow
+from plait import Context, Handle, step, workflow
 from plait.engine.fleet_overview import fleet_overview
 from plait.kernel import values
 from plait.kernel.ids import SHARDS, RunId, shard_of
 from plait.kernel.inputs import Message
+from tests.engine.fleets import engine, share, until
 
-TTL = 600.0
-"""Seconds, so long that nothing in these tests waits for a lease."""
 MANY = 40
 
 
@@ -42,25 +40,6 @@ async def napping(ctx: Context) -> str:
 @workflow
 async def parent(ctx: Context) -> list[str]:
     return [await ctx.child(f"child-{number}", order_v2) for number in range(8)]
-
-
-def engine(url: str, *definitions: object, **options: Any) -> Engine:
-    return Engine(url, definitions=definitions, lease_ttl=TTL, **options)
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    while not await condition():  # noqa: ASYNC110 -- another engine does it
-        await asyncio.sleep(0.01)
-
-
-async def share(*engines: Engine) -> None:
-    """Waits until each has its share of the shards."""
-    fair = SHARDS // len(engines)
-
-    async def shared() -> bool:
-        return all(len(each.kernel.leases.of_pool("")) == fair for each in engines)
-
-    await until(shared)
 
 
 async def results(handles: list[Handle[Any]]) -> list[Any]:

@@ -1,15 +1,15 @@
 """Engines with different Python steps on one PostgreSQL: a run of goals is done by one that has all it calls."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, TypedDict
 
 from plait import Engine, Handle, goals
 from plait.catalog import catalog_step, python_step
 from plait.kernel.ids import SHARDS, RunId, shard_of
 from plait.testing import history
+from tests.engine.fleets import engine, share, until
 
-TTL = 600.0
 MANY = 20
 
 
@@ -39,22 +39,6 @@ async def send(parcel: str) -> Sent:
 
 
 label = catalog_step("label").required("parcel", str).output("label", str).ale('{:label (str "to " parcel)}')
-
-
-def engine(url: str, *definitions: object, **options: Any) -> Engine:
-    return Engine(url, definitions=definitions, lease_ttl=TTL, **options)
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    while not await condition():  # noqa: ASYNC110 -- another engine does it
-        await asyncio.sleep(0.01)
-
-
-async def share(*engines: Engine) -> None:
-    async def shared() -> bool:
-        return all(len(each.kernel.leases.of_pool("")) == SHARDS // len(engines) for each in engines)
-
-    await until(shared)
 
 
 async def start(engine: Engine, numbers: Iterable[int]) -> list[Handle[Any]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import apsw
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from plait import Context, Engine, Retry, step_log, workflow
 from plait.api.caller import Caller
@@ -18,10 +21,11 @@ from plait.kernel import values
 from plait.kernel.ids import Millis, RunId, shard_of
 from plait.kernel.inputs import Message
 from plait.kernel.loader import recorded
-from plait.kernel.store import InboxRow, Store, Write
+from plait.kernel.store import InboxRow, RunRow, Store, Write
 from plait.server.auth import Audit
 from plait.stores.archive.archived_run import ArchivedRun, decode
 from plait.stores.memory import MemoryStore
+from plait.stores.sqlite import SqliteStore
 from plait.testing import sim
 from tests.engine.places import soon
 
@@ -60,6 +64,11 @@ async def waiting(ctx: Context) -> Any:
 async def parent(ctx: Context) -> Any:
     await ctx.child("child", echo, "of the parent")
     return await ctx.listen("go")
+
+
+@workflow
+async def starter(ctx: Context) -> str:
+    return await ctx.start_child("child", waiting, id="child")
 
 
 FLOWS = [echo, failing, waiting, parent]
@@ -108,6 +117,57 @@ async def test_a_child_goes_after_its_parent_and_not_before():
         await s.settle()
         assert await s.engine.retention.apply() == 2
         assert await left(s.engine) == {"newest"}
+
+
+async def test_the_end_of_a_child_whose_parent_was_removed_does_not_wait_for_ever():
+    """Else each look into the inbox would read it again, and `doctor` would show an input that nobody takes."""
+    async with sim([*FLOWS, starter]) as s:
+        await s.engine.retention.set(rules(completed=1 * DAYS))
+        await s.start(starter, id="parent")
+        await s.start(waiting, id="newest")
+        await s.settle()
+        await s.clock.advance(2 * DAY)
+        assert await s.engine.retention.apply() == 1
+        assert await left(s.engine) == {"child", "newest"}
+        await (await s.engine.get("child")).message("go")
+        await s.settle()
+        store = s.engine.kernel.store
+        assert (await store.census()).inbox == 1
+        await s.clock.advance(DAY)
+        await s.engine.retention.apply()
+        assert (await store.census()).inbox == 0
+
+
+async def test_runs_of_a_dialect_that_nothing_has_asked_for_since_the_start_go_too(tmp_path: Path):
+    """A dialect is loaded with the first thing that needs it; the removal of a run does not."""
+    path = tmp_path / "plait.db"
+    store = SqliteStore(str(path))
+    await store.open()
+    done = RunId("done")
+    row = RunRow(id=done, namespace="default", dialect="afl", definition="report", shard=shard_of(done), created_at=OLD)
+    row.status, row.awake, row.ended_at = "completed", False, OLD
+    assert await store.commit([Write(done, row.shard, None, create=row)]) == ["ok"]
+    newest = replace(row, id=RunId("newest"), shard=shard_of(RunId("newest")))
+    assert await store.commit([Write(newest.id, newest.shard, None, create=newest)]) == ["ok"]
+    await store.close()
+    script = _APPLY.format(url=f"sqlite:///{path}")
+    applied = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert applied.stdout == "1 False\n"
+
+
+OLD = Millis(1_700_000_000_000)
+_APPLY = """
+import asyncio
+from plait import Engine
+from plait.api.retention import RetentionRules
+
+async def main():
+    async with Engine("{url}") as engine:
+        await engine.retention.set(RetentionRules(completed=0))
+        print(await engine.retention.apply(), any(bundle.name == "afl" for bundle in engine.loaded_bundles))
+
+asyncio.run(main())
+"""
 
 
 async def test_a_run_that_is_reopened_meanwhile_stays():

@@ -429,3 +429,53 @@ async def _dies_after(engine: Engine, commits: int) -> bool:
         each.cancel()
     await asyncio.gather(firing, dying, return_exceptions=True)
     return died.is_set()
+
+
+# -- queues ------------------------------------------------------------------------------------------------------------
+
+
+async def test_runs_of_a_schedule_wait_on_its_queue():
+    async with sim([patient]) as s:
+        await s.engine.queues.set("reports", concurrency=1, partitioned=True)
+        options = {"every": MINUTE, "overlap": "allow", "queue": "reports", "partition": "ann", "priority": 3}
+        made = await s.engine.schedules.create("s", patient, **options)
+        assert (made.queue, made.priority, made.partition) == ("reports", 3, "ann")
+        await s.clock.advance(2 * MINUTE)
+        first, second = [await s.engine.get(run_id) for run_id in await runs(s.engine)]
+        started = (await first.events(0, 1))[0].data
+        assert (started["queue"], started["priority"], started["partition"]) == ("reports", 3, "ann")
+        assert (await second.waiting())[0].text == "next on `reports`, 1 of 1 slots taken for `ann`"
+        await end(s, first.id)
+        async for _ in second.follow():
+            break
+
+
+async def test_a_run_that_still_waits_on_its_queue_gives_way_to_the_next():
+    async with sim([patient]) as s:
+        await s.engine.queues.set("reports", concurrency=1)
+        holder = await s.engine.start(patient, id="holder", queue="reports")
+        await s.engine.schedules.create("s", patient, every=MINUTE, overlap="cancel_previous", queue="reports")
+        await s.clock.advance(2 * MINUTE + 1)
+        for _ in range(20):
+            await s.settle()
+        first, second = [await s.engine.get(run_id) for run_id in await runs(s.engine) if run_id != "holder"]
+        assert await first.status() == "cancelled"
+        assert (await second.waiting())[0].kind == "queued"
+        assert await holder.status() == "running"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"queue": "no such name"}, "queue.bad_name"),
+        ({"queue": "q", "partition": ""}, "queue.bad_option"),
+        ({"queue": "q", "priority": 2**31}, "queue.bad_option"),
+        ({"queue": "keyed"}, "queue.no_partition"),
+    ],
+)
+async def test_a_schedule_that_could_not_queue_its_runs_is_refused(wrong: dict[str, Any], code: str):
+    async with sim([report]) as s:
+        await s.engine.queues.set("keyed", partitioned=True)
+        with pytest.raises(InvalidInput) as refused:
+            await s.engine.schedules.create("s", report, every=MINUTE, **wrong)
+        assert refused.value.code == code

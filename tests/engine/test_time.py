@@ -39,13 +39,13 @@ async def test_runs_wake_by_timer_whether_they_are_in_memory_or_not(code_cache: 
             assert await s.result(run) == "rested"
 
 
-@pytest.mark.costly
 def _traced() -> int:
     """Bytes in use, but for the table of asyncio's set of all tasks: it doubles now and then, and is nobody's run."""
     mine = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(False, _weakrefset.__file__)])
     return sum(trace.size for trace in mine.traces)
 
 
+@pytest.mark.costly
 async def test_two_thousand_sleeping_runs_take_no_memory_to_speak_of(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(RunNumbers.__init__, "__defaults__", (100,))  # what is kept of the last ones is bounded
     store = MemoryStore()

@@ -5,10 +5,11 @@ from collections import defaultdict
 
 import pytest
 
-from plait import Context, Engine, step_info, workflow
-from plait.testing import history
+from plait import Context, Engine, Handle, step_info, workflow
 from tests.support import effort
+from tests.support.figures import Figures
 
+from .evidence import recorded_twice
 from .postgres_proxy import FAULTS, failing
 
 COMMITS = 500 if effort.is_long() else 24
@@ -16,9 +17,10 @@ RUNS = 20
 """At a time."""
 
 
-@pytest.mark.chance
 @pytest.mark.timeout(1800 if effort.is_long() else 120)
-async def test_commits_that_are_cut_off_append_nothing_twice(postgres_url: str):
+@pytest.mark.chance
+@pytest.mark.trial
+async def test_commits_that_are_cut_off_append_nothing_twice(postgres_url: str, figures: Figures):
     ledger: dict[str, list[str]] = defaultdict(list)
 
     async def note(number: int) -> int:
@@ -38,14 +40,19 @@ async def test_commits_that_are_cut_off_append_nothing_twice(postgres_url: str):
         Engine(proxy.url, definitions=[counting]) as engine,
         Engine(postgres_url, definitions=[counting], work=False) as client,
     ):
-        started = 0
+        handles: list[Handle[int]] = []
         while proxy.faults.total() < COMMITS:
-            handles = [await client.start(counting, n, id=f"run-{started + n}") for n in range(RUNS)]
-            started += RUNS
-            assert await asyncio.gather(*(handle.result() for handle in handles)) == [4 * n for n in range(RUNS)]
-            for handle in handles:
-                (await history(handle)).assert_recorded_once()
+            started = [await client.start(counting, n, id=f"run-{len(handles) + n}") for n in range(RUNS)]
+            assert await asyncio.gather(*(handle.result() for handle in started)) == [4 * n for n in range(RUNS)]
+            handles += started
         assert set(proxy.faults) == set(FAULTS)
         assert engine.kernel.loop.alive
-    assert len(ledger) == 4 * started
+        figures.note("runs", len(handles))
+        figures.note("commits cut", proxy.faults["cut"])
+        figures.note("commits stalled", proxy.faults["stall"])
+        figures.note("commits whose answer was dropped", proxy.faults["drop"])
+        figures.note("effects", sum(map(len, ledger.values())))
+        figures.note("effects again, same key", sum(map(len, ledger.values())) - len(ledger))
+        figures.none("runs with a double append", await recorded_twice(handles))
+    assert len(ledger) == 4 * len(handles)
     assert all(len(set(keys)) == 1 for keys in ledger.values())  # a step may run again, under its key

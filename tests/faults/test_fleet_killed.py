@@ -1,116 +1,134 @@
-"""Engines of a fleet that are killed, or frozen for longer than their leases last: the others take over, and nobody
-writes who has no right to."""
+"""Engines of a fleet and its workers, killed at random for minutes: what they had under way goes on elsewhere, soon."""
 
 import asyncio
 import os
 import random
 import signal
-from contextlib import ExitStack
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-import asyncpg
 import pytest
 
-from plait import Engine, Handle
-from plait.kernel.ids import SHARDS
-from plait.testing import history
+from plait import Engine
+from plait.client.client import Client
+from plait.errors import Unavailable
+from tests.server.contract.processes import ServeProcess, serving
 from tests.support import effort
+from tests.support.figures import Figures
 
-from .serving import Serving, serving
-from .test_kill import assert_every_step_ran_under_one_key, start_runs
-from .work import DEFINITIONS, entries, summing
+from .evidence import (
+    Blow,
+    assert_every_step_ran_under_one_key,
+    recorded_twice,
+    repeated,
+    runs_resumed_after,
+    steps_resumed_after,
+)
+from .work import QUEUE, STEPS_OF_CARRYING, carrying, entries
+from .worker_processes import WorkerProcess, python_worker, workers
 
-ENGINES = 3
-RUNS = 10_000 if effort.is_long() else 250
-KILLS = 200 if effort.is_long() else 4
-FREEZES = 200 if effort.is_long() else 2
-LEASE = 1.0
-FROZEN_RUNS = 60
-_LONG = pytest.mark.timeout(3600 if effort.is_long() else 180)
-
-NOTE_WRITERS = """
-create table public.writes (
-    run bigint, backend integer default pg_backend_pid(), at timestamptz default clock_timestamp()
-);
-create function public.note_write() returns trigger language plpgsql as
-$$ begin insert into public.writes (run) values (new.run); return null; end $$;
-create trigger note_write after insert on plait.log for each row execute function public.note_write();
-"""
-"""Which connection wrote which event, and when."""
-
-
-async def owners(client: Engine) -> dict[int, int]:
-    """Shards by process: an owner's name has it."""
-    return {int(owner.name.split("-")[-2]): owner.shards for owner in await client.kernel.store.owners()}
+T = TypeVar("T")
+SECONDS = 600 if effort.is_long() else 60
+RUNS = 10_000 if effort.is_long() else 240
+ENGINES, WORKERS = 3, 2
+LEASE = 10.0
+"""Of an engine, as `plait serve` has it."""
+WORKERS_LEASE = 5
+SOON = 2.0
+"""Seconds more than a lease. Not a limit of the short form: it runs beside other tests, and kills a few only."""
 
 
-async def until_owned(client: Engine, pids: set[int]) -> None:
-    """Until these and no others share all shards."""
-    while set(found := await owners(client)) != pids or sum(found.values()) < SHARDS:  # noqa: ASYNC110
-        await asyncio.sleep(0.02)
+@dataclass
+class Killer:
+    """Every one to five seconds, one of all of them."""
+
+    server: ServeProcess
+    workers: list[WorkerProcess]
+    chosen: random.Random
+    engines: list[Blow] = field(default_factory=list[Blow])
+    killed_workers: list[Blow] = field(default_factory=list[Blow])
+
+    async def kill_until(self, over: asyncio.Future[None]) -> None:
+        while not (await asyncio.wait([over], timeout=self.chosen.uniform(1, 5)))[0]:
+            self._kill_one()
+
+    def _kill_one(self) -> None:
+        by_pid = {worker.pid: worker for worker in self.workers}
+        pid = self.chosen.choice([*self.server.engines(), *by_pid])
+        blow = Blow(pid, time.monotonic_ns())
+        if worker := by_pid.get(pid):
+            self.killed_workers.append(blow)
+            worker.replace()
+        else:
+            self.engines.append(blow)
+            os.kill(pid, signal.SIGKILL)
 
 
-@_LONG
+@dataclass
+class Caller:
+    """Starts runs at a steady pace, and asks for each until it has ended."""
+
+    client: Client
+    operations: int = 0
+    refused: int = 0
+    outputs: dict[int, int] = field(default_factory=dict[int, int])
+
+    async def call(self, runs: int, seconds: float) -> None:
+        async with asyncio.TaskGroup() as calls:
+            began = time.monotonic()
+            for number in range(runs):
+                calls.create_task(self._one(number))
+                await asyncio.sleep(max(0.0, began + seconds * number / runs - time.monotonic()))
+
+    async def _one(self, number: int) -> None:
+        run = await self._tried(lambda: self.client.start("carrying", number, id=f"sum-{number}"))
+        assert await self._tried(run.status) in ("running", "completed")
+        self.outputs[number] = await self._tried(run.result)
+
+    async def _tried(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """What is refused counts as that, and is asked for again."""
+        while True:
+            self.operations += 1
+            try:
+                return await operation()
+            except Unavailable:
+                self.refused += 1
+                await asyncio.sleep(0.1)
+
+
+@pytest.mark.timeout(3600 if effort.is_long() else 300)
 @pytest.mark.chance
-async def test_engines_killed_at_random_lose_nothing(postgres_url: str, ledger: Path):
-    chosen = random.Random(16)
-    async with Engine(postgres_url, definitions=DEFINITIONS, work=False) as client:
-        with ExitStack() as stack:
-            fleet = [stack.enter_context(serving(postgres_url, ledger, lease=LEASE)) for _ in range(ENGINES)]
-            handles = await start_runs(client, RUNS)
-            over = asyncio.ensure_future(asyncio.gather(*(handle.result() for handle in handles)))
-            for _ in range(KILLS):
-                victim = fleet.pop(chosen.randrange(ENGINES))
-                await until_begun(victim, chosen.randint(5, 60), over)
-                victim.kill()
-                fleet.append(stack.enter_context(serving(postgres_url, ledger, lease=LEASE)))
-            assert await over == [number + 5 for number in range(RUNS)]
-        for handle in handles:
-            (await history(handle)).assert_recorded_once()
-    assert_every_step_ran_under_one_key(ledger, RUNS)
-    assert len({entry.pid for entry in entries(ledger)}) > 1
-
-
-async def until_begun(engine: Serving, steps: int, over: "asyncio.Future[list[int]]") -> None:
-    """Or there is nothing left to do."""
-    begun = asyncio.ensure_future(asyncio.to_thread(engine.begins, steps))
-    await asyncio.wait([begun, over], return_when=asyncio.FIRST_COMPLETED)
-    if not begun.done():
-        engine.kill()  # ends the wait for its output
-        await asyncio.gather(begun, return_exceptions=True)
-
-
-@_LONG
-@pytest.mark.chance
-async def test_an_engine_that_was_frozen_for_longer_than_its_lease_writes_nothing(postgres_url: str, ledger: Path):
-    async with Engine(postgres_url, definitions=DEFINITIONS, work=False) as client:
-        database = await asyncpg.connect(postgres_url)
-        with serving(postgres_url, ledger, lease=LEASE) as zombie:
-            await database.execute(NOTE_WRITERS)
-            await (await client.start(summing, 0, id="sum-0")).result()
-            [backend] = [row[0] for row in await database.fetch("select distinct backend from public.writes")]
-            with serving(postgres_url, ledger, lease=LEASE) as other:
-                for time in range(FREEZES):
-                    await until_owned(client, {zombie.pid, other.pid})
-                    handles = [await _start(client, 1 + time * FROZEN_RUNS + n) for n in range(FROZEN_RUNS)]
-                    await asyncio.to_thread(zombie.begins, 5)
-                    os.kill(zombie.pid, signal.SIGSTOP)
-                    await until_owned(client, {other.pid})
-                    taken_over = await database.fetchval("select clock_timestamp()")
-                    outputs = await asyncio.gather(*(handle.result() for handle in handles))
-                    assert outputs == [6 + time * FROZEN_RUNS + n for n in range(FROZEN_RUNS)]
-                    os.kill(zombie.pid, signal.SIGCONT)
-                    await asyncio.to_thread(zombie.hears, "lost")
-                    await until_owned(client, {zombie.pid, other.pid})
-                    written = "select distinct backend from public.writes where at > $1"
-                    writers = {row[0] for row in await database.fetch(written, taken_over)}
-                    assert len(writers) <= 1  # the other's
-                    assert backend not in writers
-                    for handle in handles:
-                        (await history(handle)).assert_recorded_once()
-        await database.close()
-    assert_every_step_ran_under_one_key(ledger, 1 + FREEZES * FROZEN_RUNS)
-
-
-async def _start(client: Engine, number: int) -> Handle[int]:
-    return await client.start(summing, number, id=f"sum-{number}")
+@pytest.mark.trial
+async def test_engines_and_workers_killed_at_random(postgres_url: str, ledger: Path, figures: Figures):
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(serving(postgres_url, ledger, "--processes", str(ENGINES)))
+        worker = python_worker(
+            "tests.faults.work", postgres_url, ledger, "--queue", QUEUE, "--lease", str(WORKERS_LEASE)
+        )
+        caller = Caller(await stack.enter_async_context(Client(server.url)))
+        killer = Killer(server, stack.enter_context(workers(*[worker] * WORKERS)), random.Random(16))
+        calling = asyncio.ensure_future(caller.call(RUNS, SECONDS))
+        await killer.kill_until(calling)
+        await calling
+    assert caller.outputs == {number: number + 5 for number in range(RUNS)}
+    assert_every_step_ran_under_one_key(ledger, RUNS, STEPS_OF_CARRYING)
+    figures.note("runs", RUNS)
+    figures.note("engines killed", len(killer.engines))
+    figures.note("workers killed", len(killer.killed_workers))
+    figures.note("effects", len(entries(ledger)))
+    figures.note("effects again, same key", repeated(ledger))
+    async with Engine(postgres_url, definitions=[carrying], work=False) as reader:
+        handles = [await reader.get(f"sum-{number}") for number in range(RUNS)]
+        figures.none("runs recorded wrongly", await recorded_twice(handles))
+    figures.note("operations", caller.operations)
+    figures.at_least("operations that succeed", 100 * (1 - caller.refused / caller.operations), 99, "%")
+    steps = entries(ledger)
+    of_workers = [entry for entry in steps if entry.path.endswith("/worker")]
+    of_engines = [entry for entry in steps if not entry.path.endswith("/worker")]
+    soon = (LEASE + SOON, WORKERS_LEASE + SOON) if effort.is_long() else (None, None)
+    figures.spread("run resumed", runs_resumed_after(of_engines, killer.engines), soon[0])
+    figures.spread("task resumed", steps_resumed_after(of_workers, killer.killed_workers), soon[1])

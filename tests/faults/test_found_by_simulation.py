@@ -1,14 +1,16 @@
 """Bugs that a seed has found, each as the smallest workflow that shows it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from plait import Context, Limits, Undo, step, workflow
-from plait.errors import RunFailed
+from plait.errors import RunFailed, Unavailable
+from plait.kernel.store import Write
+from plait.stores.memory import Moment
 from plait.testing import sim
 
 
@@ -103,3 +105,41 @@ async def test_a_rollback_handler_that_keeps_killing_its_process_is_stopped_and_
         await s.engine.dlq.discard(letter.id)
         with pytest.raises(RunFailed, match="it went wrong"):
             await s.result(run)
+
+
+@step(queue="gpu", max_attempts=2)
+async def render() -> str:
+    raise AssertionError("the engine's own process must not do this")
+
+
+@workflow
+async def rendered(ctx: Context) -> str:
+    await ctx.step("first", one)
+    return await ctx.step("render", render)
+
+
+class LostAnswer:
+    """The commit that puts a task on a queue is done, but whoever asked for it is not told."""
+
+    def __init__(self) -> None:
+        self.lost = False
+
+    def __call__(self, moment: Moment, writes: Sequence[Write]) -> None:
+        if moment == "after" and not self.lost and any(write.queued for write in writes):
+            self.lost = True
+            raise Unavailable("store.unreachable", "the store went away after a commit")
+
+
+async def test_a_worker_that_dies_is_noticed_when_the_answer_to_the_commit_of_its_task_was_lost():
+    """Seed 1627 of `afl`: nobody looked for lost claims, because nobody knew that there was a task on a queue."""
+    async with sim([rendered]) as s:
+        s.store.faults = lost = LostAnswer()
+        run = await s.start(rendered)
+        await s.clock.advance(5)
+        assert lost.lost
+        [task] = await s.engine.queues.claim("dies", ["gpu"], lease_ms=10_000)
+        await s.clock.advance(60)
+        [again] = await s.engine.queues.claim("lives", ["gpu"])
+        assert (task.attempt, again.attempt) == (1, 2)
+        await s.engine.queues.complete(again.id, "done")
+        assert await s.result(run) == "done"

@@ -8,8 +8,9 @@ import pytest
 from plait import Engine, Handle
 from plait.testing import history
 
+from .evidence import assert_every_step_ran_under_one_key
 from .serving import Serving, serving
-from .work import DEFINITIONS, STEPS_OF_SUMMING, entries, keys_by_step, summing
+from .work import DEFINITIONS, entries, summing
 
 RUNS = 300
 KILLS = 4
@@ -28,14 +29,6 @@ async def kill_under_load(engine: Serving, steps: int, handles: list[Handle[int]
     engine.kill()
     over.cancel()
     await asyncio.gather(begun, over, return_exceptions=True)
-
-
-def assert_every_step_ran_under_one_key(ledger: Path, runs: int) -> None:
-    keys = keys_by_step(ledger)
-    expected = {f"sum-{number}/{path}" for number in range(runs) for path in STEPS_OF_SUMMING}
-    assert set(keys) == expected
-    assert all(len(found) == 1 for found in keys.values())
-    assert len(set.union(*keys.values())) == len(expected)
 
 
 @pytest.mark.chance(again=True)

@@ -2,19 +2,21 @@
 
 import asyncio
 import logging
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from plait import Context, Engine, Handle, step_info, workflow
+from plait import Context, Engine, workflow
 from plait.errors import Unavailable
 from plait.testing import history
 from tests.support import effort
+from tests.support.figures import Figures
 from tests.support.postgres import PostgresServer
 
-from .starting import start_surely
+from .counting import Ledger, counting
+from .evidence import recorded_twice
+from .starting import Load
 
 RUNS = 100
 RESTARTS = 20 if effort.is_long() else 2
@@ -69,42 +71,38 @@ async def test_a_database_that_is_killed_and_comes_back(own_postgres: PostgresSe
         assert await (await engine.start(counting, 7)).result() == 14
 
 
+@pytest.mark.timeout(1800 if effort.is_long() else 180)
 @pytest.mark.chance
-@pytest.mark.timeout(1800 if effort.is_long() else 120)
-async def test_a_fleet_survives_a_database_that_is_restarted_at_once_again_and_again(own_postgres: PostgresServer):
-    ledger: dict[str, set[str]] = defaultdict(set)
-    begun = asyncio.Event()
-
-    @workflow
-    async def counting(ctx: Context, number: int) -> int:
-        async def count() -> int:
-            info = step_info()
-            ledger[f"{info.run_id}/{info.path}"].add(info.idempotency_key)
-            begun.set()
-            return number
-
-        first = await ctx.step("first", count)
-        await ctx.sleep("nap", 0.05)
-        return first + await ctx.step("second", count)
-
+@pytest.mark.trial
+async def test_a_database_that_is_restarted_at_once_again_and_again(own_postgres: PostgresServer, figures: Figures):
+    ledger = Ledger()
+    doubling = counting(ledger)
     url = own_postgres.create_database()
     async with (
-        Engine(url, definitions=[counting], lease_ttl=3) as one,
-        Engine(url, definitions=[counting], lease_ttl=3),
+        Engine(url, definitions=[doubling], lease_ttl=3) as one,
+        Engine(url, definitions=[doubling], lease_ttl=3),
     ):
-        handles: list[Handle[int]] = []
-        for time in range(RESTARTS):
-            begun.clear()
-            handles += [await start_surely(one, counting, n, f"run-{time}-{n}") for n in range(FEW)]
-            await begun.wait()
+        load = Load(one, doubling)
+        loading = asyncio.ensure_future(load.run())
+        for _ in range(RESTARTS):
+            await load.until_started(FEW)
             await asyncio.to_thread(own_postgres.kill)
             await asyncio.to_thread(own_postgres.restart)
-        outputs = await asyncio.gather(*(handle.result() for handle in handles))
-        assert outputs == [2 * n for _ in range(RESTARTS) for n in range(FEW)]
-        for handle in handles:
-            (await history(handle)).assert_recorded_once()
-    assert len(ledger) == 2 * len(handles)
-    assert all(len(keys) == 1 for keys in ledger.values())
+        await load.until_started(FEW)
+        load.stop()
+        await loading
+        assert load.outputs == {number: 2 * number for number in load.outputs}
+        wrong = await recorded_twice(load.acknowledged.values())
+    done = {f"run-{number}/{step}" for number in load.outputs for step in ("first", "second")}
+    assert done <= ledger.steps
+    figures.note("restarts", RESTARTS)
+    figures.note("runs", len(load.acknowledged))
+    figures.note("effects", ledger.effects)
+    figures.note("effects again, same key", ledger.repeated)
+    figures.note("tries refused meanwhile", load.refused)
+    figures.at_least("operations that succeed", load.succeeded, 99, "%")
+    figures.none("acknowledged runs lost", len(load.acknowledged) - len(load.outputs))
+    figures.none("runs recorded wrongly", wrong)
 
 
 async def test_a_database_that_is_not_there_at_the_start_is_said_to_be_away(own_postgres: PostgresServer):

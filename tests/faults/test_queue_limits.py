@@ -5,13 +5,15 @@ import asyncio
 from pathlib import Path
 
 import asyncpg
+import pytest
 
 from plait import Engine
+from tests.support.effort import tries
 
 from .serving import serving
 from .work import DEFINITIONS, entries, occupying, spans
 
-RUNS = 130
+RUNS = tries(130)
 SLOTS, RATE = 5, 50
 _LEDGER = """
 create table admissions (id bigserial primary key, run_id text, at bigint);
@@ -35,6 +37,7 @@ def most_at_once(found: list[tuple[int, int]]) -> int:
     return most
 
 
+@pytest.mark.chance
 async def test_three_processes_pass_no_limit_and_a_killed_one_gives_its_slots_back(postgres_url: str, ledger: Path):
     async with Engine(postgres_url, definitions=DEFINITIONS, work=False) as client:
         database = await asyncpg.connect(postgres_url)
@@ -42,7 +45,7 @@ async def test_three_processes_pass_no_limit_and_a_killed_one_gives_its_slots_ba
         await client.queues.set("q", concurrency=SLOTS, rate=RATE)
         await client.queues.pause("q")
         await client.queues.set("keys", concurrency=1, partitioned=True)
-        handles = [await client.start(occupying, id=f"q-{n:03}", queue="q", priority=-(n % 3)) for n in range(RUNS)]
+        handles = [await client.start(occupying, id=f"q-{n:04}", queue="q", priority=-(n % 3)) for n in range(RUNS)]
         keyed = [await client.start(occupying, id=f"k-{n:02}", queue="keys", partition=f"{n % 3}") for n in range(24)]
         with (
             serving(postgres_url, ledger, lease=2.0) as first,

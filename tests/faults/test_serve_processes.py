@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -56,6 +57,9 @@ async def test_processes_whose_supervisor_is_killed_stop_too(postgres_url: str, 
         await until_owned_by(looking, 2)
         await server.kill()
         await until_owned_by(looking, 0)
+        lines = [json.loads(line) for line in server.errors.read_text().splitlines()]
+        told = [line["pid"] for line in lines if "supervises this one is gone" in line["event"]]
+        assert sorted(told) == sorted(server.processes)  # each of them, once
 
 
 async def test_code_that_can_not_be_loaded_is_said_once(postgres_url: str, tmp_path: Path):
@@ -65,3 +69,4 @@ async def test_code_that_can_not_be_loaded_is_said_once(postgres_url: str, tmp_p
         _, said = await asyncio.to_thread(process.communicate, 30)
     assert process.returncode == 2
     assert said.count("[cli.import_failed]") == 1
+    assert "stopped" not in said  # it never served

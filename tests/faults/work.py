@@ -10,6 +10,7 @@ from pathlib import Path
 from plait import Context, step, step_info, workflow
 
 LEDGER = "PLAIT_TEST_LEDGER"
+QUEUE = "chaos"
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,21 @@ class Entry:
     key: str
     attempt: int
     pid: int
+    at: int
+    """Nanoseconds, by a clock that all processes share."""
+
+    @property
+    def run_id(self) -> str:
+        return self.path.partition("/")[0]
 
 
 def note() -> None:
     """Into the ledger; and on standard output, so that a test can wait for it."""
     info = step_info()
     path = f"{info.run_id}/{info.path}"
-    _append(os.environ[LEDGER], f"{path}\t{info.idempotency_key}\t{info.attempt}\t{os.getpid()}\n")
+    _append(
+        os.environ[LEDGER], f"{path}\t{info.idempotency_key}\t{info.attempt}\t{os.getpid()}\t{time.monotonic_ns()}\n"
+    )
     os.write(1, f"step {path}\n".encode())
 
 
@@ -55,7 +64,7 @@ def _append(path: str, line: str) -> None:
 def entries(ledger: Path) -> list[Entry]:
     whole, _, _ = ledger.read_text().rpartition("\n")  # the last line may be under way
     parts = [line.split("\t") for line in whole.splitlines()]
-    return [Entry(path, key, int(attempt), int(pid)) for path, key, attempt, pid in parts]
+    return [Entry(path, key, int(attempt), int(pid), int(at)) for path, key, attempt, pid, at in parts]
 
 
 def keys_by_step(ledger: Path) -> dict[str, set[str]]:
@@ -90,6 +99,33 @@ async def summing(ctx: Context, number: int) -> int:
 
 
 STEPS_OF_SUMMING = ("first", "both/left/add", "both/right/add", "thread", "last")
+
+
+@step
+async def carry(left: int, right: int) -> int:
+    note()
+    await asyncio.sleep(0.3)
+    return left + right
+
+
+@step(queue=QUEUE, timeout=60)
+async def carry_on_a_worker(left: int, right: int) -> int:
+    note()
+    await asyncio.sleep(0.3)
+    return left + right
+
+
+@workflow
+async def carrying(ctx: Context, number: int) -> int:
+    """Adds 5 as well, in steps that take their time: whoever is killed has some of them under way."""
+    total = await ctx.step("first", carry, number, 1)
+    total = await ctx.step("worker", carry_on_a_worker, total, 1)
+    both = await ctx.join("both", left=lambda c: c.step("add", carry, 1, 0), right=lambda c: c.step("add", carry, 1, 0))
+    await ctx.sleep("nap", 0.02)
+    return await ctx.step("last", carry, total + both.left + both.right, 1)
+
+
+STEPS_OF_CARRYING = ("first", "worker", "both/left/add", "both/right/add", "last")
 
 
 @workflow
@@ -135,4 +171,4 @@ async def occupying(ctx: Context) -> None:
     await ctx.step("occupy", occupy)
 
 
-DEFINITIONS = [summing, waiting, deadly, hanging, occupying]
+DEFINITIONS = [summing, carrying, waiting, deadly, hanging, occupying]

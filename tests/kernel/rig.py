@@ -63,6 +63,20 @@ class CountingStore(MemoryStore):
         return verdicts
 
 
+class SlowReads(CountingStore):
+    """The first to read a run's row waits until it may."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.reading: asyncio.Event | None = None
+
+    async def run(self, run_id: RunId) -> RunRow | None:
+        if (reading := self.reading) is not None:
+            self.reading = None
+            await reading.wait()
+        return await super().run(run_id)
+
+
 class Rig:
     def __init__(
         self,

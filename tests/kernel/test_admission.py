@@ -56,14 +56,20 @@ def test_a_paused_queue_lets_nothing_begin_and_has_nothing_to_wait_for():
 
 
 def test_a_worker_has_no_more_tasks_than_it_may():
-    load = Load(running={"": 4}, by_worker=1)
-    gate = Gate([Limit(QueueSettings(per_worker=2), load)], per_worker=True)
+    load = Load(running={"": 4}, by_worker={"w": 1, "other": 3})
+    gate = Gate([Limit(QueueSettings(per_worker=2), load)], "w")
+    assert not gate.is_closed
     assert _asked(gate, "", "") == [0]
-    assert gate.why("") == "2 of 2 slots of the worker taken"
+    assert gate.is_closed
+    assert gate.why("") == "2 of 2 slots of its process taken"
 
 
-def test_what_a_worker_may_have_does_not_limit_runs():
-    assert _asked(Gate([Limit(QueueSettings(per_worker=1), Load())]), "", "") == [0, 1]
+def test_an_engine_has_no_more_runs_than_it_may_and_another_gets_the_rest():
+    gate = Gate([Limit(QueueSettings(per_worker=1), Load(by_worker={"a": 1}))])
+    assert (gate.admits("", "a"), gate.admits("", "b"), gate.admits("", "b")) == (False, True, False)
+    assert gate.full_workers == ["a", "b"]
+    assert not gate.is_closed
+    assert gate.admits("", "c")
 
 
 def test_all_limits_hold_at_once():

@@ -12,7 +12,7 @@ from plait.kernel.inputs import Cancel, Resume
 from plait.kernel.store import InboxRow, Verdict, Write
 from plait.stores.memory import MemoryStore, Moment
 from tests.kernel.builders import add
-from tests.kernel.rig import CountingStore, Outage, Rig, rig, until
+from tests.kernel.rig import CountingStore, Outage, Rig, SlowReads, rig, until
 from tests.kernel.toy import child, count, nap, task, tell
 
 
@@ -514,3 +514,23 @@ async def test_what_comes_for_a_run_while_its_id_is_started_again_is_not_lost():
         async with asyncio.timeout(60):
             assert await again == "exists"
             assert (await on.output(run))["counter"] == 1
+
+
+async def test_a_run_that_is_started_again_because_the_answer_was_lost_goes_on():
+    """It may be there, so it is read; and what was read meets the second start, which is refused."""
+    store = SlowReads()
+    reading = store.reading = asyncio.Event()
+    async with rig(store) as on:
+        store.faults = Outage("after")
+        with pytest.raises(Unavailable):
+            await on.create(task("step"))
+        store.held = lambda write: write.create is not None
+        again = asyncio.ensure_future(on.create(task("step")))
+        await until(lambda: store.holding)
+        reading.set()
+        await until(lambda: not on.kernel.run_cache.loading)
+        store.release_held()
+        async with asyncio.timeout(60):
+            assert await again == "exists"
+            assert (await on.output(RunId("run")))["outputs"] == ["step"]
+    await store.dispose()

@@ -13,7 +13,7 @@ from plait.kernel.leases import Lease
 from plait.kernel.store import RunRow
 from plait.testing import VirtualClock
 from tests.kernel.builders import add
-from tests.kernel.rig import CountingStore, Rig, rig, until
+from tests.kernel.rig import CountingStore, Rig, SlowReads, rig, until
 from tests.kernel.toy import count, task
 
 TTL = Millis(9_000)
@@ -243,6 +243,23 @@ async def test_a_run_that_waits_to_be_made_when_its_shard_goes_is_made_all_the_s
         await first
         assert await asyncio.wait_for(waiting, 60) == RunId("waiting")
         assert (await on.end(RunId("waiting"))).status == "completed"
+
+
+async def test_a_run_whose_shard_is_lost_and_won_back_while_it_is_read_takes_its_inputs():
+    """Whoever took the shards up left it to the read that was under way, and the inbox to what that held."""
+    clock = VirtualClock()
+    store = SlowReads(clock=clock)
+    async with rig(store, clock=clock) as owner, rig(store, clock=clock, own_shards=False, owner="client") as client:
+        reading = store.reading = asyncio.Event()
+        run = await client.start(count(0))
+        looking = asyncio.ensure_future(owner.kernel._news())
+        await until(lambda: store.reading is None)
+        await store.release(owner.kernel.owner)
+        await owner.kernel._ownership.refresh()
+        reading.set()
+        await looking
+        assert (await owner.end(run)).status == "completed"
+    await store.dispose()
 
 
 async def test_a_run_without_an_id_of_its_own_is_made_in_a_shard_of_this_engine():

@@ -36,8 +36,8 @@ class SlowStore(MemoryStore):
         await self._slowly()
         return found
 
-    async def next_due(self, shards: Collection[Shard]) -> Millis | None:
-        found = await super().next_due(shards)
+    async def next_due(self, shards: Collection[Shard], after: Millis = Millis(0)) -> Millis | None:
+        found = await super().next_due(shards, after)
         await self._slowly()
         return found
 
@@ -110,6 +110,16 @@ async def test_a_timer_that_fires_is_not_fired_again_while_its_run_decides():
     await on.clear("t")
     await on.clock.advance(30)
     assert on.fired == ["t"]
+
+
+async def test_a_timer_is_not_late_because_the_one_before_it_is_under_way():
+    on = await bench()
+    await on.set("a", 1)
+    await on.set("b", 1.05)
+    await on.clock.advance(1)
+    assert on.fired == ["a"]  # its run has not decided yet
+    await on.clock.advance(0.05)
+    assert on.fired == ["a", "b"]
 
 
 async def test_a_timer_whose_run_was_dropped_before_it_decided_fires_again():

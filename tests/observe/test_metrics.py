@@ -404,3 +404,32 @@ async def test_telemetry_of_afl_is_counted_and_the_same_whether_someone_listens_
     assert counts["plait_afl_telemetry_total|dependency.resolved"] == 2
     assert counts["plait_afl_telemetry_total|iteration.start"] == counts["plait_afl_telemetry_total|iteration.end"]
     assert counts["plait_afl_telemetry_dropped_total"] == 0
+
+
+async def test_times_of_schedules_are_counted_by_what_became_of_them():
+    async with watched(echo, asking) as engine:
+        await engine.schedules.create("yearly", asking, cron="0 0 1 1 *")
+        await engine.schedules.trigger("yearly")
+        await soon(lambda: engine.schedules.fires("yearly"))
+        with pytest.raises(Conflict):
+            await engine.schedules.trigger("yearly")
+        found = await numbers(engine)
+    assert found["plait_schedule_times_total|trigger|started"] == 1
+    assert found["plait_schedule_times_total|time|missed"] == 0  # an alert sees the first one
+    assert found["plait_schedule_delay_seconds_total"] == 0
+
+
+async def test_runs_on_queues_are_told_by_state():
+    async with watched(asking) as engine:
+        await engine.queues.set("mails", concurrency=1)
+        for _ in range(3):
+            await engine.start(asking, queue="mails")
+        await engine.start(asking, queue="mails", delay=60)
+        await soon(lambda: engine.queues.holders("mails"))
+        found = await numbers(engine)
+    assert [found[f"plait_queue_runs|default|mails|{state}"] for state in ("waiting", "delayed", "running")] == [
+        2,
+        1,
+        1,
+    ]
+    assert found["plait_queue_oldest_run_seconds|default|mails"] >= 0

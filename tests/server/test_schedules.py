@@ -93,3 +93,12 @@ async def test_viewers_look_and_operators_act():
         assert (await served.client.get(path, headers=viewer)).json()["namespace"] == "acme"
         other = await key_header(served.site, "other", "admin")
         problem(await served.client.get(path, headers=other), 404, "schedule.unknown")
+
+
+async def test_a_schedule_names_the_queue_of_its_runs(db: str):
+    async with serving(db) as served:
+        await save(served, queue="reports", priority=-1, partition="ann")
+        found = (await served.get("/schedules/yearly")).json()
+        assert (found["queue"], found["priority"], found["partition"]) == ("reports", -1, "ann")
+        body = YEARLY | {"queue": "no such name"}
+        problem(await served.client.put("/api/v1/schedules/x", json=body), 422, "queue.bad_name")

@@ -13,6 +13,7 @@ from plait.kernel.ids import Millis
 from plait.kernel.takeover import Takeover
 from plait.kernel.tasks import TaskBook
 from plait.stores.memory import MemoryStore
+from plait.stores.sqlite import run_queues
 from plait.testing.sim.seeds import simulate
 
 ENOUGH = 100
@@ -43,6 +44,11 @@ def test_a_write_whose_answer_was_lost_and_is_forgotten_is_found(monkeypatch: py
 def test_the_result_of_an_older_attempt_that_counts_is_found(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(TaskBook, "completes", _whatever_the_attempt(TaskBook.completes))
     assert "ends differently" in first_failure(likely=26)
+
+
+def test_runs_that_pass_the_limit_of_their_queue_are_found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(run_queues, "limits_on", lambda db, namespace, queue: {})
+    assert "at most 1 may have a slot" in first_failure(likely=34)
 
 
 def test_a_timer_that_fires_early_is_found(monkeypatch: pytest.MonkeyPatch):

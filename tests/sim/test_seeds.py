@@ -6,6 +6,8 @@
 import asyncio
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 
@@ -57,3 +59,22 @@ def test_a_search_that_was_stopped_says_where_to_go_on():
     found = Found([*tried, Tried("code", 7, 1, 1, 0, "")])
     assert found.resume_at(range(5, 10), list(SIMULATIONS)) == 7
     assert found.resume_at(range(5, 10), ["code"]) == 9
+
+
+@pytest.mark.parametrize("whom", ["the command", "its process group"])
+def test_a_search_that_is_stopped_says_what_it_has_done_and_what_is_left(whom: str):
+    command = [sys.executable, "-m", "plait.testing.sim", "--seeds", "1000000", "--dialect", "graph", "--jobs", "2"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        (os.kill if whom == "the command" else os.killpg)(process.pid, signal.SIGTERM)
+        said = process.stdout.read().splitlines()
+    assert process.returncode == 130
+    rest_of_them = r"the rest: make sim FIRST=(\d+) SEEDS=(\d+) DIALECT=graph"
+    assert re.fullmatch(rf"\d+ seeds of graph: 0 broken; {rest_of_them}\n", first)
+    left = re.fullmatch(f"stopped; {rest_of_them}", said[-2])
+    assert left is not None
+    assert sum(map(int, left.groups())) == 1_000_000
+    assert re.match(r"\d+ seeds of graph: 0 broken promises \(", said[-1])

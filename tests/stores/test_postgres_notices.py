@@ -87,6 +87,36 @@ async def test_answers_and_ends_and_runs_that_are_stuck_are_announced(postgres_u
             await bell.next()
 
 
+async def test_runs_that_only_began_and_ended_are_something_to_show_and_nothing_to_do(postgres_url: str):
+    async with opened_at(postgres_url) as one, opened_at(postgres_url) as two:
+        owner = await own_all(two)
+        due, shown = Bell(), Bell()
+        one.watch(due.ring, shown.ring)
+        await due.next()  # the start
+        await must(two, owner.write("run", create=run_row("run"), log=log_row(1)))
+        await shown.next()
+        await must(two, owner.write("run", log=log_row(2), patch=ended()))
+        await shown.next()
+        assert due.rings == 1
+        await must(two, outside("run", inbox=[message("run")]), owner.write("more", create=run_row("more")))
+        await due.next()
+        assert (due.rings, shown.rings) == (2, 2)
+
+
+async def test_an_input_is_not_overlooked_among_notices_of_what_is_to_be_shown(postgres_url: str):
+    async with opened_at(postgres_url) as one, opened_at(postgres_url) as two, looking_in(postgres_url) as db:
+        due, shown = Bell(), Bell()
+        one.watch(due.ring, shown.ring)
+        await due.next()
+        async with db.transaction():  # they come together
+            for notice in ("a shown", "b", "c shown"):
+                await db.execute("select pg_notify('plait', $1)", notice)
+        await due.next()
+        assert (due.rings, shown.rings) == (2, 0)
+        await create(two, "another")
+        await due.next()
+
+
 async def test_a_lost_connection_is_made_again_and_what_was_missed_is_made_good(postgres_url: str):
     async with opened_at(postgres_url) as one, opened_at(postgres_url) as two, looking_in(postgres_url) as db:
         bell = await listening(one)

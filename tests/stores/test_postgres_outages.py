@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+import asyncpg
 import pytest
 
 from plait.kernel.errors import InvalidInput, PlaitError, Unavailable
 from plait.kernel.ids import SHARDS, RunId
 from plait.kernel.store import RunFilter
 from plait.stores.postgres import PostgresStore
+from plait.stores.postgres.database import COMMAND_SECONDS, Address, readable_errors
+from plait.stores.postgres.link import Link
 from tests.contract.stores.builders import ALL, LONG, approval, create, log_row, must, open_approvals, own_all, run_row
 from tests.stores.looking_in import END_CONNECTIONS, WRITER_WAITS, looking_in, opened_at, until
 from tests.support.postgres import Postgres, PostgresServer
@@ -45,6 +48,17 @@ async def test_a_server_that_is_not_there_is_named_without_the_password(postgres
     error = await opening_fails(url, "store.unreachable")
     assert isinstance(error, Unavailable)
     assert "127.0.0.1:1" in error.what
+    assert error.fix == "check that the server runs and the address is right"  # and no promise to go on by itself
+
+
+async def test_a_connection_that_is_cut_inside_a_transaction_is_told_by_its_first_error(postgres_url: str):
+    """Not by the rollback, which fails as well."""
+    connection = await asyncpg.connect(postgres_url)
+    with pytest.raises(Unavailable) as caught, readable_errors(Address(postgres_url)):
+        async with connection.transaction():
+            await connection.execute("select pg_terminate_backend(pg_backend_pid())")
+    assert caught.value.code == "store.unreachable"
+    assert "terminating connection" in caught.value.why
 
 
 async def test_a_host_that_is_unknown_is_unreachable():
@@ -184,6 +198,28 @@ async def test_a_caller_who_gives_up_on_a_commit_does_not_harm_the_next(postgres
         assert await open_approvals(store) == []
 
 
+@pytest.mark.parametrize("turns", range(1, 5))
+async def test_what_follows_a_transaction_that_was_cancelled_as_it_began_is_committed(postgres_url: str, turns: int):
+    """It used to be inside that transaction, and was lost: `BEGIN` was on its way."""
+    link = Link(Address(postgres_url), {})
+    async with link.use() as connection:
+        await connection.execute("create table kept (number integer)")
+
+    async def write(number: int) -> None:
+        async with link.use() as connection, connection.transaction():
+            await connection.execute("insert into kept values ($1)", number)
+
+    cancelled = asyncio.ensure_future(write(1))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    cancelled.cancel()
+    await asyncio.gather(cancelled, return_exceptions=True)
+    await write(2)
+    async with looking_in(postgres_url) as other:
+        assert [row[0] for row in await other.fetch("select number from kept where number = 2")] == [2]
+    await link.close()
+
+
 async def test_reads_beyond_the_pool_wait_for_their_turn(postgres_url: str):
     store = PostgresStore(postgres_url, pool_size=2)
     await store.open()
@@ -213,3 +249,20 @@ def test_without_its_driver_the_store_says_what_to_install():
 
 def require_passwords(home: Path) -> None:
     (home / "data" / "pg_hba.conf").write_text("host all all 127.0.0.1/32 scram-sha-256\n")
+
+
+async def test_a_list_that_takes_too_long_is_cancelled_on_the_server_and_says_so(postgres_url: str):
+    """It used to be given up by us only, as `store.unreachable`, and the server went on with it."""
+    async with opened_at(postgres_url) as store:
+        async with store._use(store._lists) as connection:
+            assert await connection.fetchval("show statement_timeout") == f"{COMMAND_SECONDS - 5:.0f}s"
+        with pytest.raises(Unavailable) as caught:
+            await too_slow(store)
+        assert caught.value.code == "store.too_slow"
+        assert await store.runs(RunFilter()) == []
+
+
+async def too_slow(store: PostgresStore) -> None:
+    async with store._use(store._lists) as connection:
+        await connection.execute("set statement_timeout = 1")
+        await connection.fetch("select pg_sleep(60)")

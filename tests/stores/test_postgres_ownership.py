@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from plait.kernel.approval import ApprovalChange
-from plait.kernel.ids import SHARDS, RunId, TaskToken
+from plait.kernel.errors import Unavailable
+from plait.kernel.ids import SHARDS, Millis, RunId, TaskToken
 from plait.kernel.store import Write
 from plait.stores.postgres import PostgresStore
 from tests.contract.stores.builders import ALL, LONG, NONE, NOW, Owner, create, log_row, must, own_all, run_row
@@ -157,3 +158,26 @@ async def test_renewals_claims_and_commits_of_two_engines_never_end_in_a_deadloc
 
     async with opened_at(postgres_url) as one, opened_at(postgres_url) as two:
         await asyncio.gather(work(one, "a"), work(two, "b"))
+
+
+@pytest.mark.parametrize(("lease", "patience"), [(300, "1s"), (2_500, "2500ms"), (LONG, "10s")])
+async def test_a_transaction_of_an_engine_that_is_frozen_ends_with_its_lease(
+    postgres_url: str, lease: int, patience: str
+):
+    """What it has locked would keep others from its shards."""
+    async with opened_at(postgres_url) as store:
+        await store.claim("me", Millis(lease), SHARDS)
+        for links in (store._writer, store._readers):
+            async with store._use(links) as connection:
+                assert await connection.fetchval("show idle_in_transaction_session_timeout") == patience
+
+
+async def test_a_new_connection_of_an_engine_knows_its_lease(postgres_url: str):
+    async with opened_at(postgres_url) as store, looking_in(postgres_url) as db:
+        await store.claim("me", Millis(2_500), SHARDS)
+        await create(store, "run")
+        assert await db.fetchval(END_CONNECTIONS, "plait writer") == 1
+        with pytest.raises(Unavailable):
+            await create(store, "another")
+        async with store._use(store._writer) as connection:
+            assert await connection.fetchval("show idle_in_transaction_session_timeout") == "2500ms"

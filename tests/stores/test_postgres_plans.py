@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from plait.kernel.store import RunFilter
+from plait.stores.postgres.common import COMMITS
 from plait.stores.postgres.database import SQL
+from plait.stores.postgres.fleet import SQL as FLEET
 from plait.stores.postgres.run_lists import ROWS, row_arguments
 from plait.stores.postgres.task_queues import SQL as QUEUES
 from plait.stores.run_lists import Index, Rows, Source, TextMatch
@@ -63,17 +65,20 @@ def filled(postgres_server: Postgres) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("query", "args", "index"),
     [
-        ("read_log", ("run-7", 4_000, 2**62, None), "log_place"),
+        ("read_log", ("run-7", 4_000, 2**62, None, 7), "log_0_place"),
+        ("read_logs", ([7, 8],), "log_0_place"),
         ("waiting_inbox", (SHARDS, 10), "inbox_waiting"),
         ("due_timers", (SHARDS, 20, 10), "timers_due"),
-        ("next_due", (SHARDS,), "timers_due"),
+        ("next_due", (SHARDS, 0), "timers_due"),
         ("awake_runs", ([3, 4],), "runs_awake"),
         ("count_recoveries", ([3, 4], 3), "runs_awake"),
         ("get_run", ("run-7",), "runs_pkey"),
         ("read_reply", ("run-7", "key"), "inbox_key"),
-        ("heads", (["run-7", "run-8"],), "log_place"),
+        ("heads", (["run-7", "run-8"],), "runs_pkey"),
         ("numbers_of", (["run-7", "run-8"],), "runs_pkey"),
         ("claim", ("default", ["q1"], None, None, 10, "c", "w", 1000, 1000), "queued_tasks_free"),
+        ("claim_by_code", (["graph:pack"], 10, "c", "w", 1000, 1000), "queued_tasks_code"),
+        ("limited_by_code", (["graph:pack"],), "queued_tasks_code"),
         ("expired", (SHARDS, 10, 1_000), "queued_tasks_expires"),
         ("beat", ("run-7", "step", "c", None), "queued_tasks_place"),
         ("get_approval", ("run-7:ok",), "approvals_pkey"),
@@ -99,16 +104,47 @@ async def test_a_hot_query_uses_its_index(filled: str, query: str, args: tuple[o
     assert not set(scanned) - {"queues"}, plan  # which has one row for each queue with limits: here none
 
 
-async def test_a_commit_finds_the_rows_it_changes_by_their_keys_even_in_small_tables(postgres_url: str):
+async def test_runs_of_pools_are_counted_without_a_look_at_the_others(filled: str):
+    async with opened_at(filled), looking_in(filled) as db:
+        await db.execute("insert into plait.shards (shard, pool) values (64, 'shop')")
+        try:
+            [plan] = json.loads(await db.fetchval(f"explain (format json) {FLEET['pools']}"))
+        finally:
+            await db.execute("delete from plait.shards where shard = 64")
+    runs = [node for node in parts(plan["Plan"]) if node.get("Relation Name") == "runs"]
+    assert {node.get("Index Name") for node in runs} <= {"runs_pooled", None}
+    assert "Seq Scan" not in {node["Node Type"] for node in runs}, plan
+
+
+async def test_the_end_of_a_log_is_found_by_its_index(filled: str):
+    async with looking_in(filled) as db:
+        body: str = await db.fetchval("select prosrc from pg_proc where oid = 'plait.log_end'::regproc")
+        query = body[body.index("select") : body.index("limit 1") + 7].replace("into head, at ", "")
+        plan = await db.fetchval(f"explain (format json) {query.replace('number', '$1')}", 7)
+    assert {node.get("Index Name") for node in parts(json.loads(plan)[0]["Plan"])} == {None, "log_0_place"}, plan
+
+
+@pytest.mark.parametrize(
+    ("commit", "others", "tables"),
+    [
+        (COMMITS[0], 0, {"shards"}),
+        (COMMITS[1], 37, {"shards", "runs"}),
+        (COMMITS[2], 59, {"shards", "runs", "inbox", "timers", "approvals"}),
+    ],
+    ids=["logs", "runs", "all"],
+)
+async def test_a_commit_finds_the_rows_it_changes_by_their_keys_even_in_small_tables(
+    postgres_url: str, commit: str, others: int, tables: set[str]
+):
     """A plan may be kept for long: one that is only good for small tables would not stay good."""
     async with opened_at(postgres_url) as store:
         writer = store._writer
         assert writer is not None
         async with writer.use() as connection:
-            arguments = [[]] * 61 + [None] + [[]] * 7
-            [plan] = json.loads(await connection.fetchval(f"explain (format json) {SQL['commit']}", *arguments))
+            arguments = [[], [], None, *[[]] * (7 + others)]
+            [plan] = json.loads(await connection.fetchval(f"explain (format json) {commit}", *arguments))
     scans = [node for node in parts(plan["Plan"]) if node["Node Type"].endswith("Scan") and "Relation Name" in node]
-    assert {node["Relation Name"] for node in scans} == {"shards", "runs", "inbox", "timers", "approvals"}
+    assert {node["Relation Name"] for node in scans} == tables
     assert "Seq Scan" not in {node["Node Type"] for node in scans}
 
 

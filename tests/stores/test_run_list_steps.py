@@ -6,7 +6,7 @@ from typing import Any
 from plait.kernel.ids import Millis
 from plait.kernel.run_text import groups, may_be_generated
 from plait.kernel.store import RunFilter, RunRow
-from plait.stores.run_lists import Abilities, Count, Floor, Names, Rows, Step, bounds, list_steps
+from plait.stores.run_lists import Abilities, Count, Expected, Floor, Names, Rows, Step, bounds, list_steps
 from tests.contract.stores.builders import run_row
 
 SORTING = Abilities(orders_texts=False, splits_definitions=True)
@@ -16,9 +16,16 @@ LIMIT = 50
 class Asked:
     """Plays a store whose newest runs have a text one time in `every`."""
 
-    def __init__(self, query: RunFilter, can: Abilities = SORTING, every: int = 10**9, runs: int = 1_000_000) -> None:
+    def __init__(
+        self,
+        query: RunFilter,
+        can: Abilities = SORTING,
+        every: int = 10**9,
+        runs: int = 1_000_000,
+        expected: int | None = None,
+    ) -> None:
         self.steps: list[Step] = []
-        self._every, self._runs = every, runs
+        self._every, self._runs, self._expected = every, runs, expected
         self._query = query
         reading = list_steps(query, can)
         try:
@@ -35,6 +42,8 @@ class Asked:
                 return [("default", "code" if step.of == "dialects" else "order")]
             case Count():
                 return step.most
+            case Expected():
+                return self._expected
             case Floor():
                 top = self._runs if step.until is None else step.until
                 return top - step.depth if top > step.depth else None
@@ -85,6 +94,18 @@ def test_a_text_that_few_runs_have_is_asked_of_its_index_before_many_were_looked
     assert sum(floor.depth for floor in asked.of(Floor)) < 10_000
 
 
+def test_a_text_that_most_runs_have_but_none_of_the_newest_is_looked_for_farther_down():
+    """Its index would give millions of runs, in no order."""
+    asked = Asked(search(), every=900, expected=10_000_000)
+    assert set(asked.indexes) == {"of_status"}
+
+
+def test_the_look_for_a_text_that_many_have_ends_in_time_too():
+    asked = Asked(search(), expected=10_000_000)
+    assert asked.indexes[-1] == "of_text"
+    assert sum(floor.depth for floor in asked.of(Floor)) <= 50_000
+
+
 def test_where_there_are_few_runs_all_are_looked_at():
     asked = Asked(search(), runs=400)
     assert asked.indexes == ["of_status"]
@@ -95,6 +116,13 @@ def test_a_definition_and_a_status_are_read_from_one_index_where_it_has_both():
     asked = Asked(query, every=1)
     assert [step.source.keys for step in asked.of(Rows)] == [(("default", "order", "failed"),)]
     assert not asked.of(Count)
+
+
+def test_a_name_is_looked_for_only_among_runs_of_the_statuses_asked_for():
+    """A definition may have millions of completed runs, and none that failed."""
+    query = RunFilter(namespace="default", limit=LIMIT, text="order", status="failed")
+    [named] = [step for step in Asked(query).of(Rows) if step.source.index == "of_definition"]
+    assert {key[2] for key in named.source.keys} == {"failed", "waiting"}
 
 
 def test_ids_that_the_index_of_texts_has_are_not_looked_for_by_their_beginning():

@@ -2,9 +2,14 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec import Raw
 
-from plait.kernel.ids import RunId
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Millis, RunId
+from plait.kernel.store import RunPatch
+from plait.kernel.view import Reason
 from plait.stores.sqlite import SqliteStore
 from tests.contract.stores.builders import claim_request, log_row, must, own_all, queued_task, run_row, timer
 
@@ -56,4 +61,40 @@ async def test_a_claim_is_not_waited_for_on_disk_and_what_follows_is(tmp_path: P
     assert any("synchronous" in each and "NORMAL" in each for each in statements[:began])
     assert not any("synchronous" in each for each in statements[began:ended])
     assert db.pragma("synchronous") == 2  # FULL
+    await store.close()
+
+
+async def test_runs_that_end_in_one_group_end_each_as_its_own_write_says(tmp_path: Path):
+    """Their rows are changed by several statements: many at once, and some left over."""
+    store = SqliteStore(str(tmp_path / "plait.db"))
+    await store.open()
+    owner = await own_all(store)
+    names = [f"run-{number}" for number in range(46)]
+    await must(store, *(owner.write(name, create=run_row(name), log=log_row(1)) for name in names))
+    ends = {
+        name: RunPatch(status="completed", awake=False, ended_at=Millis(number), output=Raw(str(number).encode()))
+        for number, name in enumerate(names)
+    }
+    ends["run-7"] = RunPatch(status="failed", awake=False, error=ErrorInfo("a.code", "no luck"), recoveries=2)
+    ends["run-44"] = RunPatch(status="running", awake=True, full=True, waiting=Reason("timer", "for `a`"))
+    await must(store, *(owner.write(name, patch=patch) for name, patch in ends.items()))
+    for name, patch in ends.items():
+        row = await store.run(RunId(name))
+        assert row is not None
+        assert {field: getattr(row, field) for field in patch.__struct_fields__} == msgspec.structs.asdict(patch)
+    await store.close()
+
+
+async def test_a_row_that_can_not_be_changed_spoils_no_other_of_its_group(tmp_path: Path):
+    store = SqliteStore(str(tmp_path / "plait.db"))
+    await store.open()
+    owner = await own_all(store)
+    names = [f"run-{number}" for number in range(46)]
+    await must(store, *(owner.write(name, create=run_row(name), log=log_row(1)) for name in names))
+    ended = RunPatch(status="completed", awake=False)
+    odd = RunPatch(status="unheard-of", awake=False)  # pyright: ignore[reportArgumentType]
+    verdicts = await store.commit([owner.write(name, patch=odd if name == "run-20" else ended) for name in names])
+    assert verdicts == ["conflict" if name == "run-20" else "ok" for name in names]
+    rows = [await store.run(RunId(name)) for name in names]
+    assert [row.status for row in rows if row] == ["running" if name == "run-20" else "completed" for name in names]
     await store.close()

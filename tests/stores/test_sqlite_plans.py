@@ -19,7 +19,7 @@ from plait.stores.sqlite.task_queues import SQL as QUEUES
         ("read_log", "log_place (run=? AND seq>? AND seq<?)"),
         ("waiting_inbox", "USING INDEX inbox_waiting"),
         ("due_timers", "timers_due (due<?)"),
-        ("next_due", "USING INDEX timers_due"),
+        ("next_due", "USING INDEX timers_due (due>?)"),
         ("awake_runs", "runs_awake (shard=?)"),
         ("count_recovery", "runs_awake (shard=?)"),
         ("get_run", "runs_id (id=?)"),

@@ -6,6 +6,7 @@ It never has a thread or an event loop, so that nothing is under way in it when 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -19,6 +20,7 @@ import socket
 import sys
 import threading
 from dataclasses import dataclass
+from typing import NoReturn
 
 LONGEST = 200_000
 """Bytes of a request."""
@@ -148,7 +150,32 @@ def main(file: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import_all()
     if (job := ForkServer(socket.socket(fileno=file)).next_job()) is not None:
+        end(_exit_code(job))
+
+
+def _exit_code(job: Job) -> int:
+    """An exit with a message, or by an exception, is left to Python itself."""
+    try:
         do(job)
+    except SystemExit as exit:
+        if not isinstance(exit.code, int | None):
+            raise
+        return exit.code or 0
+    return 0
+
+
+def end(code: int) -> NoReturn:
+    """As Python does it: threads and exit functions first, then what is garbage. Only what was there before the fork
+    is not freed object by object: the memory is shared until it is written, so that would first copy all of it."""
+    threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue]
+    atexit._run_exitfuncs()
+    gc.collect()
+    with contextlib.suppress(OSError):
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and not stream.closed:
+                stream.flush()
+        os._exit(code & 0xFF)
+    sys.exit(code)  # nobody reads what it wrote: Python says so
 
 
 if __name__ == "__main__":

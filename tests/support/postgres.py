@@ -69,13 +69,17 @@ class Postgres:
 
     def empty(self, url: str) -> None:
         """Cuts whoever is connected to a database, and leaves it as a new one is."""
+        self.reset(url, _DROP_SCHEMAS)
+
+    def reset(self, url: str, *statements: str) -> None:
+        """Cuts whoever is connected to a database, undoes its settings, and does what `statements` say."""
         name = urlsplit(url).path[1:]
         Postgres(url).execute(
             "set default_transaction_read_only = off",
             f'alter database "{name}" reset all',
             "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
             " where datname = current_database() and pid <> pg_backend_pid()",
-            _DROP_SCHEMAS,
+            *statements,
         )
 
     def drop_database(self, url: str) -> None:

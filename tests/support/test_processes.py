@@ -19,6 +19,25 @@ print(random.random(), uuid.uuid4())
 sys.exit(3)
 """
 
+LEAVES_MUCH_BEHIND = """
+import atexit, threading
+
+class Garbage:
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        print("garbage")
+
+def wait():
+    threading.main_thread().join()
+    print("thread")
+
+left = Garbage()
+atexit.register(print, "exit function")
+threading.Thread(target=wait).start()
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -58,6 +77,19 @@ def test_an_error_is_an_exit_code_and_a_traceback():
     ran = run("tests.support.no_such_module")
     assert ran.returncode == 1
     assert ran.stderr.endswith("No module named tests.support.no_such_module\n")
+
+
+def test_it_ends_with_its_threads_its_exit_functions_and_its_garbage(tmp_path: Path):
+    (tmp_path / "ends.py").write_text(LEAVES_MUCH_BEHIND)
+    ran = run("ends", cwd=tmp_path)
+    assert ran.stdout.split("\n") == ["thread", "exit function", "garbage", ""]
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_an_exit_with_a_message_says_it_and_fails(tmp_path: Path):
+    (tmp_path / "ends.py").write_text("raise SystemExit('no more')")
+    ran = run("ends", cwd=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", "no more\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

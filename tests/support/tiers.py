@@ -24,7 +24,9 @@ REAL_FOLDERS = (
     *("server", "sim", "stores", "support", "testing"),
 )
 """Below `tests`: what is here starts processes, listens on sockets, writes databases, or tries every crash."""
-SERVERS = frozenset({"postgres_url", "postgres_server", "own_postgres", "redis_url", "own_valkey"})
+SERVERS = frozenset(
+    {"postgres_url", "ready_postgres_url", "postgres_server", "own_postgres", "redis_url", "own_valkey"}
+)
 """Fixtures."""
 _TESTS = Path(__file__).parents[1]
 

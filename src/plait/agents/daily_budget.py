@@ -18,8 +18,8 @@ from plait.kernel.records import Record, Records
 from plait.kernel.task_inputs import AgentBudget
 
 from .budgets import Account, Claim, Limited, Spent, check
+from .record_kinds import SPENDING
 
-_KIND: Final = "agent_spending"
 _MOST: Final = 1_000
 """Processes of a day that are added up."""
 _decode = msgspec.json.Decoder(Spent).decode
@@ -52,7 +52,7 @@ class DailyBudgets:
 
     async def write(self, namespace: str, day: str) -> None:
         body = Raw(values.plain(self._mine.get((day, namespace), Spent())))
-        await self._records.put(Record(_KIND, namespace, f"{day}/{self._owner}", body, self._clock.now()))
+        await self._records.put(Record(SPENDING, namespace, f"{day}/{self._owner}", body, self._clock.now()))
 
     def adjust(self, namespace: str, day: str, tokens: int, cost_usd: float | None) -> None:
         if (mine := self._mine.get((day, namespace))) is not None:
@@ -60,7 +60,7 @@ class DailyBudgets:
 
     async def _others(self, namespace: str, day: str) -> Spent:
         found = Spent()
-        for record in await self._records.list(_KIND, namespace, after=f"{day}/", limit=_MOST):
+        for record in await self._records.list(SPENDING, namespace, after=f"{day}/", limit=_MOST):
             if record.id.startswith(f"{day}/") and record.id != f"{day}/{self._owner}":
                 spent = _decode(record.body)
                 found.add(spent.tokens, spent.cost_usd)

@@ -47,6 +47,10 @@ class Caller(msgspec.Struct, frozen=True, gc=False):
 
     facets: tuple[str, ...] | None = None
     """Patterns of what an agent may do, such as `geo.*`; None: all of its namespace."""
+    start_rate: int | None = None
+    """Runs that it may start a second; None: as many as it likes."""
+    max_running: int | None = None
+    """Runs of its own that may be under way in a namespace."""
 
     @property
     def reads_pii(self) -> bool:

@@ -15,6 +15,8 @@ from .task import QueueName
 FACET_PATTERN = r"[A-Za-z_*][A-Za-z0-9_.*]{0,199}"
 FacetPattern = Annotated[str, Meta(pattern=rf"^{FACET_PATTERN}\Z")]
 
+MOST_STARTS = 1_000_000
+MOST_RUNNING = 100_000
 _TEN_YEARS = 10 * 365 * 86_400
 
 
@@ -35,6 +37,10 @@ class Key(Shape, frozen=True, kw_only=True):
     """Patterns of what an agent may do, such as `geo.*`; left out: all of its namespace."""
     pii: bool = False
     """Has the right `pii:read`: it sees the values of fields that hold personal ones. Administrators always do."""
+    start_rate: int | None = None
+    """How many runs it may start in a second; left out: no limit."""
+    max_running: int | None = None
+    """How many runs that it started may be under way in a namespace; left out: no limit."""
 
 
 class CreatedKey(Key, frozen=True, kw_only=True):
@@ -59,3 +65,7 @@ class NewKey(Body, frozen=True, kw_only=True):
     """Of an agent: what it may do, such as `geo.*`; all of its namespace if left out."""
     pii: bool = False
     """Gives the right `pii:read`."""
+    start_rate: Annotated[int, Meta(ge=1, le=MOST_STARTS)] | None = None
+    """How many runs it may start in a second, counted by each server process; no limit if left out."""
+    max_running: Annotated[int, Meta(ge=1, le=MOST_RUNNING)] | None = None
+    """How many runs that it started may be under way in a namespace; no limit if left out."""

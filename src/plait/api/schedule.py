@@ -52,6 +52,12 @@ class ScheduleSettings(Shape, frozen=True, kw_only=True):
     """Of its runs, which also have the labels `schedule` and `scheduled_at`."""
     deadline_ms: Annotated[int, Meta(ge=1, le=MAX_DEADLINE_MS)] | None = None
     """Of each run, from its start."""
+    queue: Annotated[str, Meta(max_length=200)] | None = None
+    """Its runs wait there for a slot."""
+    priority: int = 0
+    """On the queue, and of the runs' tasks on queues; lower first."""
+    partition: Annotated[str, Meta(max_length=400)] | None = None
+    """The key that partitioned queues count by."""
 
 
 class SetSchedule(ScheduleSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):

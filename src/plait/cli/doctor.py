@@ -143,7 +143,7 @@ async def _examine_database(db: str, report: Report) -> None:
         live = await engine.runs(RunFilter(status="running", limit=MANY))
         examine_runs(live, now, report)
         pools = await _pools(engine, report)
-        await _left_lying(engine, pools, any(alive(owner, now) for owner in held), now, report)
+        await _left_lying(engine, pools, live, any(alive(owner, now) for owner in held), now, report)
         letters = await engine.kernel.store.dead_letters(None)
         examine_letters([letter for letter in letters if letter.status == "pending"], report)
 
@@ -235,8 +235,26 @@ async def _pools(engine: Engine, report: Report) -> int:
     return len(pools)
 
 
-async def _left_lying(engine: Engine, pools: int, working: bool, now: Millis, report: Report) -> None:
-    """Inputs that nobody takes, timers that nobody fires."""
+def _without_engine(inputs: int, timers: int, under_way: int, report: Report) -> None:
+    kinds = (
+        (inputs, "input", "inputs"),
+        (timers, "due timer", "due timers"),
+        (under_way, "run under way", "runs under way"),
+    )
+    found = [words.counted(*kind) for kind in kinds if kind[0]]
+    if found:
+        report.wrong(
+            "doctor.no_engine",
+            "no engine works on this database, but there is work",
+            why=f"waiting for one: {', '.join(found)}",
+            fix="start your program, or `plait serve`",
+        )
+
+
+async def _left_lying(
+    engine: Engine, pools: int, live: list[RunRow], working: bool, now: Millis, report: Report
+) -> None:
+    """Inputs that nobody takes, timers that nobody fires, runs that nobody goes on with."""
     shards = [Shard(number) for number in range(SHARDS + pools * POOL_SHARDS)]
     store = engine.kernel.store
     inbox, due = await store.inbox(shards, MANY), await store.due(shards, now, MANY)
@@ -245,13 +263,8 @@ async def _left_lying(engine: Engine, pools: int, working: bool, now: Millis, re
         report.facts["oldest waiting"] = words.duration(Millis(max(0, now - inbox[0].at)))
     if due:
         report.facts["timer lag"] = words.duration(Millis(max(0, now - due[0].due)))
-    if not working and (inbox or due):
-        report.wrong(
-            "doctor.no_engine",
-            "no engine works on this database, but there is work",
-            why=f"{words.counted(len(inbox), 'input')} and {words.counted(len(due), 'due timer')} wait for one",
-            fix="start your program, or `plait run`",
-        )
+    if not working:
+        _without_engine(len(inbox), len(due), sum(row.phase == "running" for row in live), report)
     late = [row.at for row in inbox if now - row.at > LATE] + [row.due for row in due if now - row.due > LATE]
     if working and late:
         report.wrong(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 import typer
@@ -35,6 +35,13 @@ Only = Annotated[
 _DAY = 86_400
 
 
+class Quota(NamedTuple):
+    """What a key may start; None: no limit."""
+
+    start_rate: int | None
+    max_running: int | None
+
+
 @keys.callback(invoke_without_command=True)
 def default(ctx: typer.Context, db: Db = DEFAULT_DB, json: Json = False) -> None:
     """API keys of the server, and the keys that encrypt values. Without a command: list API keys."""
@@ -58,6 +65,12 @@ def create(
         typer.Option(metavar="PATTERN", help="Of an agent: what it may do (geo.*); without, all.", show_default=False),
     ] = None,
     pii: Annotated[bool, typer.Option("--pii", help="With the right pii:read: to see personal values.")] = False,
+    start_rate: Annotated[
+        int | None, typer.Option(metavar="N", help="Runs it may start in a second.", show_default="no limit")
+    ] = None,
+    max_running: Annotated[
+        int | None, typer.Option(metavar="N", help="Its runs under way at once.", show_default="no limit")
+    ] = None,
     days: Annotated[
         float | None, typer.Option(metavar="DAYS", help="How long it is good; without it, until it is revoked.")
     ] = None,
@@ -65,7 +78,8 @@ def create(
     json: Json = False,
 ) -> None:
     """Make a key. It is printed this once, and can't be shown again."""
-    key, text = do(_create(db, name, role, namespace, days, queue or None, facet or None, pii=pii))
+    quota = Quota(start_rate, max_running)
+    key, text = do(_create(db, name, role, namespace, days, queue or None, facet or None, quota, pii=pii))
     if json:
         emit(msgspec.to_builtins(key) | {"key": text})
         return
@@ -73,7 +87,7 @@ def create(
     until = f"until {words.clock(key.expires_at)}" if key.expires_at is not None else "until it is revoked"
     limits = key.queues or key.facets
     serves = f" on {', '.join(limits)}" if limits else ""
-    note(f"key {key.id} for {key.name}: {key.role} in {_where(key)}{serves}, {until}")
+    note(f"key {key.id} for {key.name}: {key.role} in {_where(key)}{serves}, {until}{_quota(key)}")
     note("keep it now: it can't be shown again", "yellow")
 
 
@@ -137,6 +151,12 @@ def _show(found: list[Key], *, json: bool) -> None:
         say("no keys")
 
 
+def _quota(key: Key) -> str:
+    """What it may start, where that is limited."""
+    starts = f", {key.start_rate:,} starts a second" if key.start_rate is not None else ""
+    return starts + (f", {key.max_running:,} runs at once" if key.max_running is not None else "")
+
+
 def _where(key: Key) -> str:
     return "all namespaces" if key.namespace == EVERYWHERE else key.namespace
 
@@ -161,6 +181,7 @@ async def _create(
     days: float | None,
     queues: list[str] | None,
     facets: list[str] | None,
+    quota: Quota,
     *,
     pii: bool,
 ) -> tuple[Key, str]:
@@ -171,7 +192,15 @@ async def _create(
     fresh = path is not None and not path.exists()
     async with Engine(db, work=False) as engine:  # makes the database if need be: a key may come before anything else
         made = await Keys(engine.records, engine.kernel.clock).create(
-            name, role, namespace, None if days is None else days * _DAY, queues, facets=facets, pii=pii
+            name,
+            role,
+            namespace,
+            None if days is None else days * _DAY,
+            queues,
+            facets=facets,
+            pii=pii,
+            start_rate=quota.start_rate,
+            max_running=quota.max_running,
         )
         await note_change(engine, "keys.create", made[0].id, made[0].namespace)
     if fresh:

@@ -31,8 +31,10 @@ def refuse_several(db: str) -> None:
 
 def supervised(count: int, sock: socket.socket, announce: Callable[[list[int]], None]) -> Link:
     """Returns in each of the processes. This one stays and watches over them, and exits when all have ended."""
-    ended = Supervisor(count, sock.close, announce).run()
+    supervisor = Supervisor(count, sock.close, announce)
+    ended = supervisor.run()
     if isinstance(ended, Link):
         return ended
-    note("stopped")
+    if supervisor.announced:
+        note("stopped")
     raise typer.Exit(ended)

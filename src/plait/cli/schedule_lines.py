@@ -36,6 +36,7 @@ def show_lines(schedule: Schedule, fires: Sequence[Fire]) -> None:
             ("when", timing(schedule)),
             ("overlap", schedule.overlap),
             ("catch-up", words.duration(schedule.catchup_ms)),
+            ("queue", _queue(schedule)),
             ("labels", ", ".join(f"{key}={value}" for key, value in schedule.labels.items()) or None),
             ("paused", Text("yes", "yellow") if schedule.paused else None),
             ("running", ", ".join(schedule.running) or None),
@@ -79,6 +80,13 @@ def _what(schedule: Schedule) -> str:
     given = schedule.definition
     name = given if isinstance(given, str) else words.value(given, 60)
     return name if schedule.dialect is None else f"{schedule.dialect}:{name}"
+
+
+def _queue(schedule: Schedule) -> str | None:
+    """Where its runs wait, and what the queue knows of them."""
+    more = [f"priority {schedule.priority}"] if schedule.priority else []
+    more += [f"partition {schedule.partition}"] if schedule.partition else []
+    return ", ".join([*([schedule.queue] if schedule.queue else []), *more]) or None
 
 
 def _next(schedule: Schedule, now: Millis) -> Text:

@@ -91,6 +91,13 @@ def set_(
     deadline: Annotated[
         str | None, typer.Option(metavar="SPAN", help="A run fails when it takes longer.", show_default="none")
     ] = None,
+    queue: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Its runs wait there for a slot.", show_default="none")
+    ] = None,
+    priority: Annotated[int, typer.Option(help="On the queue: lower goes first.")] = 0,
+    partition: Annotated[
+        str | None, typer.Option(metavar="KEY", help="The key on partitioned queues.", show_default="none")
+    ] = None,
     new: Annotated[bool, typer.Option("--new", help="Refuse if there is one of that name.")] = False,
     check: Annotated[
         bool, typer.Option("--check/--no-check", help="Refuse a definition or an input that can't be started.")
@@ -115,6 +122,9 @@ def set_(
         catchup=read_span(catchup, "--catchup") / 1000,
         labels=read_pairs(label or [], "--label"),
         deadline=None if deadline is None else read_span(deadline, "--deadline") / 1000,
+        queue=queue,
+        priority=priority,
+        partition=partition,
     )
     where = Where(db, key, namespace)
     saved, unchecked = do(_save(where, name, settings, found, new=new, check=check))

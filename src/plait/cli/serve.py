@@ -180,7 +180,7 @@ def serve(
     if processes == 1:
         _run(plan())
         return
-    logs.configure(level=log_level)
+    logs.configure(level=log_level, several=True)
     with listen(host, port) as sock:
         link = supervised(processes, sock, partial(_announce, url_of(sock), open=open, json=json))
         _serve_on(sock, plan(), link)
@@ -317,11 +317,11 @@ async def _serve(plan: Plan, sock: socket.socket, link: Link | None) -> None:
                 _announce(process.url, open=plan.settings.open, json=plan.json)
                 _tell_of_models(plan)
             else:
-                asyncio.get_running_loop().add_reader(link.life_pipe, process.stop)
+                link.when_alone(process.stop)
                 link.tell_ready()
             await _served(process, engine, plan)
             if link is not None:
-                asyncio.get_running_loop().remove_reader(link.life_pipe)
+                link.let_go()
     if link is None:
         note("stopped")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
@@ -25,6 +25,7 @@ from plait.api.shape import Deleted
 from plait.api.transport import Transport
 from plait.kernel.bundle import Reference, Startable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
+from plait.kernel.run_queues import QueueChoice
 from plait.schedules.settings import checked, moment_of, settings_of, span_of
 
 
@@ -50,6 +51,7 @@ class RemoteSchedules:
         namespace: str = DEFAULT_NAMESPACE,
         replace: bool = False,
         check: bool = True,
+        **queueing: Unpack[QueueChoice],
     ) -> Schedule:
         """A new schedule, or with `replace` new settings for the one of that name."""
         settings = settings_of(
@@ -62,6 +64,7 @@ class RemoteSchedules:
             catchup=catchup,
             labels=labels,
             deadline=deadline,
+            **queueing,
         )
         return await self.save(name, settings, namespace, new=not replace, check=check)
 

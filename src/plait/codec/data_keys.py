@@ -12,13 +12,13 @@ from plait.kernel.store import RecordChange, Store
 from . import errors
 from .cipher import KEY_BYTES, DataKey, Unopenable, new_key_id
 from .key_records import (
-    CHANGED,
     KEY,
     STATE,
     KeyBody,
     ScopeBody,
     StateBody,
     body_of,
+    change_notice,
     key_name,
     record,
     scope_name,
@@ -95,6 +95,24 @@ class DataKeys:
                 return await self.current(scope)
         else:
             key = await self.find(bytes.fromhex(found.keys[-1]))
+        self._current[scope] = key
+        return key
+
+    async def of_new_run(self, scope: Scope) -> DataKey:
+        """Of a run that is the first of its own subject. One with this id may have been removed, and its key with it:
+        what is remembered does not count, and a key that is about to go must stay."""
+        found = await self._store.record(*scope_name(scope))
+        if found is None:
+            key = await self._add(scope, [])
+        else:
+            body = body_of(found, ScopeBody)
+            if body.receipt is not None:
+                raise errors.erased(body.receipt.at)
+            touch = RecordChange(record(scope_name(scope), body, self._clock.now()), expected=found.at)
+            kept = await self._store.commit([write_of([touch])]) == ["ok"]
+            key = await self.find(bytes.fromhex(body.keys[-1])) if kept else None
+        if key is None:  # another process was first
+            return await self.of_new_run(scope)
         self._current[scope] = key
         return key
 
@@ -177,11 +195,6 @@ class DataKeys:
             self.forget()
         self._by_id[key.id] = key
         return key
-
-
-def change_notice(now: Millis) -> RecordChange:
-    """Part of every write that makes what other processes remember of keys untrue."""
-    return RecordChange(record(CHANGED, new_key_id().hex(), now), "put", news=True)
 
 
 def _context(key_id: bytes) -> str:

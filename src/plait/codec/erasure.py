@@ -15,8 +15,18 @@ from plait.kernel.ids import caller_id
 from plait.kernel.store import SUBJECT, RecordChange, RunFilter, RunRow, Store
 
 from .cipher import is_sealed, new_key_id
-from .data_keys import change_notice
-from .key_records import RECEIPT, KeyBody, ScopeBody, body_of, key_name, receipt_name, record, scope_name, write_of
+from .key_records import (
+    RECEIPT,
+    KeyBody,
+    ScopeBody,
+    body_of,
+    change_notice,
+    key_name,
+    receipt_name,
+    record,
+    scope_name,
+    write_of,
+)
 from .key_records import SUBJECT as MARK
 from .scope import Scope
 

@@ -5,11 +5,14 @@ codec.key     ""         <key id>        a data key, wrapped by a master key or 
 codec.scope   namespace  namespace       the ids of its data keys, the newest last
 codec.scope   namespace  subject:<name>  the same of one subject; or the receipt for its erasure
 codec.receipt namespace  subject:<name>  the receipt once more: there can be only one
+codec.unused  namespace  <time>/<name>   a run of the subject was removed then: its key may go, if it was of one run
+codec.kept    namespace  subject:<name>  a run of the subject was archived: its key stays
 codec.changed ""         last            changes with each rotation and erasure, so that other processes notice
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -26,7 +29,7 @@ OWN = "codec."
 """Begins the kinds of these records, which are not encrypted once more."""
 STATE = ("codec.state", "", "on")
 CHANGED = ("codec.changed", "", "last")
-KEY, RECEIPT = "codec.key", "codec.receipt"
+KEY, RECEIPT, UNUSED, KEPT = "codec.key", "codec.receipt", "codec.unused", "codec.kept"
 _SCOPE = "codec.scope"
 SUBJECT = "subject:"
 """Before the name of a subject."""
@@ -71,6 +74,10 @@ def receipt_name(scope: Scope) -> tuple[str, str, str]:
     return (RECEIPT, scope.namespace, SUBJECT + (scope.subject or ""))
 
 
+def kept_name(scope: Scope) -> tuple[str, str, str]:
+    return (KEPT, scope.namespace, SUBJECT + (scope.subject or ""))
+
+
 def record(name: tuple[str, str, str], body: msgspec.Struct | str, at: Millis) -> Record:
     return Record(*name, body=msgspec.Raw(values.plain(body)), at=at)
 
@@ -83,3 +90,8 @@ def write_of(changes: Sequence[RecordChange]) -> Write:
     """All or nothing."""
     first = changes[0].record
     return Write(RunId(f"~{first.kind}/{first.namespace}/{first.id}"), Shard(0), None, records=changes)
+
+
+def change_notice(now: Millis) -> RecordChange:
+    """Part of every change that makes what other processes remember of keys untrue."""
+    return RecordChange(record(CHANGED, os.urandom(16).hex(), now), "put", news=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId
-from plait.kernel.store import SUBJECT, RunRow, Store
+from plait.kernel.store import SUBJECT, RunRow, Store, own_subject
 
 from .cipher import DataKey
 from .data_keys import DataKeys
@@ -35,6 +35,11 @@ class RunKeys:
 
     async def of_row(self, row: RunRow) -> DataKey:
         return await self.of_scope(scope_of(row))
+
+    async def of_new(self, row: RunRow) -> DataKey:
+        if row.labels.get(SUBJECT) == own_subject(row.id):
+            return await self._keys.of_new_run(scope_of(row))
+        return await self.of_row(row)
 
     async def of(self, run_id: RunId) -> DataKey:
         scope = self._scopes.get(run_id)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from plait.kernel import values
 from plait.kernel.approval import Approval
 from plait.kernel.errors import Erased
-from plait.kernel.store import DeadLetter, InboxRow, Line, NewChild, RecordChange, Write
+from plait.kernel.store import ChildPlace, DeadLetter, InboxRow, Line, NewChild, RecordChange, Write
 
 from .cipher import DataKey
 from .key_records import OWN
@@ -34,7 +34,7 @@ class SealWrite:
             found.records = [await self._record(change) for change in write.records]
         if not (write.plain or _has_rows(write)):
             return found
-        key = await (self._keys.of(write.run_id) if write.create is None else self._keys.of_row(write.create))
+        key = await (self._keys.of(write.run_id) if write.create is None else self._keys.of_new(write.create))
         seal, names = Seal(key, write.run_id), Names()
         if write.blobs:
             names = await self._seal_blobs(write, found, key)
@@ -82,11 +82,12 @@ class SealWrite:
         kept: list[NewChild] = []
         for child in children:
             try:
-                own = Seal(await self._keys.of_row(child.row), child.row.id)
+                own = Seal(await self._keys.of_new(child.row), child.row.id)
             except Erased as error:
                 found.inbox = [*found.inbox, seal.inbox(_refused(child.refusal, error))]
                 continue
-            kept.append(NewChild(own.run(child.row), own.inbox(child.start), seal.inbox(child.refusal)))
+            place = None if child.queueing is None else _sealed_place(child.queueing, seal)
+            kept.append(NewChild(own.run(child.row), own.inbox(child.start), seal.inbox(child.refusal), place))
         found.children = kept
 
     async def _inbox(self, row: InboxRow, seal: Seal, write: Write) -> InboxRow:
@@ -131,6 +132,11 @@ def _has_rows(write: Write) -> bool:
         or write.lines
         or write.queued
     )
+
+
+def _sealed_place(queueing: ChildPlace, seal: Seal) -> ChildPlace:
+    told = queueing.announcement
+    return ChildPlace(queueing.place, seal.inbox(queueing.duplicate), None if told is None else seal.inbox(told))
 
 
 def _refused(refusal: InboxRow, error: Erased) -> InboxRow:

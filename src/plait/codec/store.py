@@ -110,8 +110,8 @@ class EncryptedStore:
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
         return await self.inner.due(shards, now, limit)
 
-    async def next_due(self, shards: Collection[Shard]) -> Millis | None:
-        return await self.inner.next_due(shards)
+    async def next_due(self, shards: Collection[Shard], after: Millis = Millis(0)) -> Millis | None:
+        return await self.inner.next_due(shards, after)
 
     async def heads(self, run_ids: Collection[RunId]) -> dict[RunId, Seq]:
         return await self.inner.heads(run_ids)
@@ -192,6 +192,9 @@ class EncryptedStore:
         found = await self.inner.record(kind, namespace, id)
         return None if found is None else await self._unseal.record(found)
 
+    async def records_named(self, kind: str, names: Sequence[tuple[str, str]]) -> list[Record]:
+        return [await self._unseal.record(record) for record in await self.inner.records_named(kind, names)]
+
     async def records(
         self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
     ) -> list[Record]:
@@ -205,14 +208,14 @@ class EncryptedStore:
 
     # -- what other processes do -------------------------------------------------------------------------------------
 
-    def watch(self, callback: Callable[[], None]) -> None:
+    def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
         def news() -> None:
             callback()
             self._news = True
             if self._checking is None or self._checking.done():
                 self._checking = asyncio.get_running_loop().create_task(self._check_keys(), name="plait.codec.check")
 
-        self.inner.watch(news)
+        self.inner.watch(news, shown)
 
     async def _check_keys(self) -> None:
         while self._news:

@@ -14,10 +14,9 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.bundle import AnswersCallers
 from plait.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
-from plait.kernel.ids import Epoch, caller_id
+from plait.kernel.ids import caller_id
 from plait.kernel.inputs import Message
 from plait.kernel.kernel import Kernel
-from plait.kernel.machine import Machine
 from plait.kernel.store import RunRow
 
 from .ask import ask
@@ -44,7 +43,7 @@ async def query(kernel: Kernel, row: RunRow, name: str, argument: Any) -> Any:
     sent = values.encode(argument, max_bytes=kernel.limits.max_payload)
     values.text("the query's name", name)
     try:
-        return values.decode(bundle.query(await _committed(kernel, row), name, sent, kernel.clock.now()))
+        return values.decode(bundle.query((await kernel.peek(row)).machine, name, sent, kernel.clock.now()))
     except (NotFound, Conflict):
         if row.shard in kernel.leases:
             raise
@@ -53,15 +52,7 @@ async def query(kernel: Kernel, row: RunRow, name: str, argument: Any) -> Any:
 
 async def published(kernel: Kernel, row: RunRow, key: str) -> Raw | None:
     bundle = answering(kernel, row, "published values")
-    return bundle.published(await _committed(kernel, row), key)
-
-
-async def _committed(kernel: Kernel, row: RunRow) -> Machine:
-    """The run's machine, with nothing in it that is only being decided."""
-    live = kernel.run_cache.get(row.id)
-    if live is not None and not live.queued and not live.mailbox:
-        return live.machine
-    return (await kernel.loader.load(row, Epoch(0))).machine
+    return bundle.published((await kernel.peek(row)).machine, key)
 
 
 async def _ask_owner(kernel: Kernel, row: RunRow, name: str, argument: Raw) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from plait.kernel.bundle import Bundle
@@ -65,6 +65,11 @@ class Bundles(dict[str, Bundle]):
     def load_imported(self) -> list[Bundle]:
         """Loads those that a program may have definitions of; returns what is new."""
         return [self[lazy.name] for lazy in list(self._lazy.values()) if lazy.package in sys.modules]
+
+    @property
+    def names(self) -> Collection[str]:
+        """Of all of them, loaded or not."""
+        return self._order.keys()
 
     def load_all(self) -> None:
         for name in list(self._lazy):

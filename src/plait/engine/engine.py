@@ -28,6 +28,7 @@ from plait.kernel.inputs import Message
 from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
 from plait.kernel.observer import Observer, Observers
+from plait.kernel.queue_options import place_of
 from plait.kernel.records import Records
 from plait.kernel.run_queues import Queueing
 from plait.kernel.store import SUBJECT, RunFilter, RunRow, Store, own_subject
@@ -50,12 +51,12 @@ from .diff import difference
 from .drafts import Drafts
 from .drains import Drains
 from .encryption import Encryption, door_of, subject_text
-from .garbage import collect_as_before, collect_rarely
+from .fleet_worker import FleetWorker
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
 from .pii import PiiFields
-from .queued_starts import Beginning, place_of
+from .queued_starts import Beginning
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
@@ -65,6 +66,7 @@ from .services import Services
 from .span import span
 from .start_rates import StartRates
 from .startable import asked, flat, not_startable
+from .upkeep import Upkeep
 from .urls import store_of
 
 if TYPE_CHECKING:
@@ -165,7 +167,7 @@ class Engine:
         )
         self.encryption = Encryption(self.kernel, door)
         self.records = Records(self.kernel.store, self.kernel)
-        self.retention = Retention(self.kernel, self.records, store, self._bundles, configured_archive(archive))
+        self.retention = Retention(self.kernel, self.records, store, self._bundles.names, configured_archive(archive))
         self.pii_fields = PiiFields(self.records, clock)
         watches = work and isinstance(clock, SystemClock)
         services = Services(
@@ -184,12 +186,13 @@ class Engine:
         for dialect in [*self.make_bundles(services), *filter(is_bundle, flat(declared))]:
             self._bundles.add(dialect)
         self._bundles.load_imported()
-        self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.notices = NoticeExecutor(notices, self.executors.send_out, self.approvals.open_one)
         worker.add(self.notices)
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys(), lambda: self.agents.attempts)
+        fleet_worker = FleetWorker(self.kernel, self.queues, self._bundles, self.executors.clusters)
+        self._upkeep = Upkeep(Watchdog(worker.name_of), self.retention, fleet_worker) if watches else None
         self.definitions = Definitions(self._bundles, self.records, clock)
         self.agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
         worker.add(self.agents.executor)
@@ -230,19 +233,15 @@ class Engine:
             raise
         if self._working:
             self.schedules.scheduler.start()
-        if self._watchdog is not None:
-            self._watchdog.start()
-            await self.retention.start()
-            collect_rarely()
+        if self._upkeep is not None:
+            await self._upkeep.start()
         return self
 
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
     ) -> None:
-        if self._watchdog is not None:
-            self._watchdog.stop()
-            await self.retention.stop()
-            collect_as_before()
+        if self._upkeep is not None:
+            await self._upkeep.stop()
         self.schedules.scheduler.stop()
         if self._redis is not None:
             await self._redis.stop()
@@ -320,7 +319,8 @@ class Engine:
             labels[SUBJECT] = subject_text(subject)
         if SUBJECT in labels:
             await self.encryption.check(namespace, labels[SUBJECT])
-        dialect, resolved = await self._resolved(definition, input, namespace)
+        named = isinstance(definition, _NAMES)
+        dialect, resolved = await (self._resolved_name if named else self._resolved)(definition, input, namespace)
         if personal := (*resolved.pii_fields, *pii_fields):
             await self.pii_fields.register(namespace, personal)
         due = None if deadline is None else Millis(kernel.clock.now() + span(deadline))
@@ -338,9 +338,9 @@ class Engine:
                 raise drained
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
-            if by or isinstance(definition, _NAMES):
+            if by or named:
                 start = msgspec.structs.replace(start, by=by, reference=asked(definition, resolved))
-            begin = Beginning(kernel, row, lambda: self._chosen_ids.has(row, resolved.taken))
+            begin = Beginning(kernel, row, self._chosen_ids, resolved.taken)
             if queueing:
                 run_id, created = await begin.with_queueing(start, place, queueing)
             else:
@@ -408,12 +408,14 @@ class Engine:
         await self.pii_fields.register(namespace, found.pii_fields)
         return found if found.dialect or dialect else msgspec.structs.replace(found, dialect=bundle.name)
 
+    async def _resolved_name(self, definition: Any, input: object, namespace: str) -> tuple[str, Resolved]:
+        """With its dialect."""
+        bundle, name, dialect = self._named(definition)
+        found = await self._names.resolve(bundle, name, input, namespace, dialect)
+        return found.dialect or bundle.name, found
+
     async def _resolved(self, definition: object, input: object, namespace: str) -> tuple[str, Resolved]:
         """With its dialect."""
-        if isinstance(definition, _NAMES):
-            bundle, name, dialect = self._named(definition)
-            found = await self._names.resolve(bundle, name, input, namespace, dialect)
-            return found.dialect or bundle.name, found
         bundle = self._bundle_of(definition)
         return bundle.name, await bundle.resolve(definition, input, namespace)
 

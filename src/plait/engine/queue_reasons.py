@@ -3,16 +3,23 @@ one is at it."""
 
 from __future__ import annotations
 
-from plait.kernel.ids import Millis
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from plait.kernel.ids import Millis, caller_id
 from plait.kernel.kernel import Kernel
 from plait.kernel.queued import HeldTask, QueuedTask
 from plait.kernel.run import Run
 from plait.kernel.run_queues import MANY, WAITING
-from plait.kernel.store import RunRow
+from plait.kernel.store import RunFilter, RunRow
 from plait.kernel.view import Reason
 from plait.kernel.wait_reason import UNDER_WAY
 
 from .seen_workers import RECENTLY
+
+_CHILDREN = 20
+"""As many as anybody reads of."""
 
 
 async def for_a_slot(kernel: Kernel, row: RunRow) -> Reason | None:
@@ -25,6 +32,21 @@ async def for_a_slot(kernel: Kernel, row: RunRow) -> Reason | None:
     more = "more than " if place.ahead == MANY else ""
     behind = f"queued behind {more}{place.ahead:,}" if place.ahead else "next"
     return Reason(WAITING, f"{behind} on `{place.queue}`" + (f", {place.why}" if place.why else ""))
+
+
+async def for_children(kernel: Kernel, row: RunRow, reasons: list[Reason]) -> list[Reason]:
+    """The reasons of a parent, more exact for children that wait on queues; of many, for the newest."""
+    if not any(reason.kind == "child" for reason in reasons):
+        return reasons
+    waiting = await kernel.store.runs(RunFilter(parent=row.id, status="waiting", limit=_CHILDREN))
+    places = {f"`{caller_id(child.id)}`": child for child in waiting if child.queued}
+    return [await _of_child(kernel, reason, places) for reason in reasons] if places else reasons
+
+
+async def _of_child(kernel: Kernel, reason: Reason, places: Mapping[str, RunRow]) -> Reason:
+    child = next((child for name, child in places.items() if name in reason.text), None)
+    found = None if child is None or reason.kind != "child" else await for_a_slot(kernel, child)
+    return reason if found is None else replace(reason, text=f"{reason.text}: {found.text}", until=found.until)
 
 
 async def on_queues(kernel: Kernel, run: Run, reasons: list[Reason]) -> list[Reason]:

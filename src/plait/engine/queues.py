@@ -140,6 +140,20 @@ class Queues(QueueControl):
                     return []
                 await bell.wait(min(left, _LIMITED_WAIT if queues else NOTE_EVERY))
 
+    async def claim_for_engine(self, worker: str, code: Sequence[str], *, limit: int, lease_ms: int) -> list[QueueTask]:
+        """Tasks of all namespaces that were left to workers for want of code that this engine has; waits for none."""
+        self._kernel.must_live()
+        request = ClaimRequest(
+            claim=self._kernel.ids.key(),
+            namespace="",
+            queues=(),
+            worker=worker,
+            limit=limit,
+            lease=Millis(lease_ms),
+            code=code,
+        )
+        return [await self._shape(held) for held in await self._kernel.store.queues.claim(request)]
+
     def _check(self, protocol: int, kinds: Sequence[str] | None) -> None:
         if protocol > PROTOCOL:
             raise InvalidInput(

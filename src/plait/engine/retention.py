@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 import msgspec
 from msgspec import Raw
 
 from plait.api.audit import AUDIT
 from plait.api.retention import KEEP_ALL, STATUSES, RetentionRules
+from plait.codec.key_trims import KeyTrims, note_unused
 from plait.kernel import values
 from plait.kernel.clock import sleep
 from plait.kernel.errors import InvalidInput, PlaitError
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, check_namespace
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, Shard, check_namespace
 from plait.kernel.kernel import Kernel
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, RecordChange, Records
 from plait.kernel.removal import EndedQuery
 from plait.kernel.store import Store, Write
 from plait.stores.archive.archive import Archive
@@ -29,6 +30,7 @@ from plait.stores.archive.archived_run import encode
 from plait.stores.archive.names import name_of
 
 from .archiving import gathered
+from .record_trims import RecordTrims
 
 log = logging.getLogger("plait.retention")
 
@@ -36,19 +38,23 @@ EVERY = 60.0
 """Seconds between two rounds."""
 _KIND = "retention"
 _PAGE = 500
-_AT_ONCE = 20
+_AT_ONCE = 100
 """Runs that one commit removes."""
 _ROWS = 500
 """Rows that are deleted at a time."""
+_LOST = 3_600_000
+"""Milliseconds after which an input for a run that is not there is no more waited with."""
 
 
 class Retention:
     def __init__(
-        self, kernel: Kernel, records: Records, stored: Store, dialects: Mapping[str, object], archive: Archive | None
+        self, kernel: Kernel, records: Records, stored: Store, dialects: Collection[str], archive: Archive | None
     ) -> None:
         self._kernel = kernel
         self._records = records
         self._stored = stored
+        self._trims = RecordTrims(records, stored)
+        self._keys = KeyTrims(stored, kernel.clock)
         self._dialects = dialects
         self.archive = archive
         self._task: asyncio.Task[None] | None = None
@@ -103,11 +109,15 @@ class Retention:
     async def apply(self) -> int:
         """Removes what is due now, of the shards that this engine owns; says how many runs went."""
         now, removed = self._kernel.clock.now(), 0
+        await self._kernel.task_logs.flush()  # lines that come after the removal of their run would stay for good
         for namespace, rules in (await self.all()).items():
             removed += await self._apply_rules(namespace, rules, now)
             if rules.audit is not None:
                 await self._trim_audit(namespace, Millis(now - rules.audit))
         await self._sweep()
+        await self._remove_lost_inputs(Millis(now - _LOST))
+        await self._trims.apply(now)
+        await self._keys.apply()
         return removed
 
     async def _sweep(self) -> None:
@@ -116,6 +126,14 @@ class Retention:
         while left:
             left = await self._kernel.store.removals.sweep(_ROWS)
             await asyncio.sleep(0)  # the run loop's turn
+
+    async def _remove_lost_inputs(self, before: Millis) -> None:
+        """Of children that ended when the run that started them had gone: they would be read again and again."""
+        found = [RunId("")] * _ROWS
+        while len(found) == _ROWS:
+            found = await self._kernel.store.removals.remove_lost_inputs(self._kernel.leases.shards, before, _ROWS)
+            for run_id in dict.fromkeys(found):
+                self._kernel.delivery.gone(run_id)
 
     async def _apply_rules(self, namespace: str, rules: RetentionRules, now: Millis) -> int:
         if rules.archive and self.archive is None:
@@ -140,41 +158,51 @@ class Retention:
         removed = 0
         while True:
             page = await self._kernel.store.removals.ended(query)
-            for first in range(0, len(page.runs), _AT_ONCE):
-                removed += await self._remove_some(page.runs[first : first + _AT_ONCE], query.before, rules)
+            found = list(zip(page.runs, page.shards, strict=True))
+            for first in range(0, len(found), _AT_ONCE):
+                removed += await self._remove_some(dict(found[first : first + _AT_ONCE]), query.before, rules)
             if page.next is None:
                 return removed
             query = msgspec.structs.replace(query, after=page.next)
 
-    async def _remove_some(self, runs: list[RunId], before: Millis, rules: RetentionRules) -> int:
-        ready = [run_id for run_id in runs if await self._prepare(run_id, before, rules)]
-        places = {run_id: await self._kernel.shard_of(run_id) for run_id in ready}
+    async def _remove_some(self, runs: dict[RunId, Shard], before: Millis, rules: RetentionRules) -> int:
+        ready = [run_id for run_id in runs if not rules.archive or await self._archive(run_id)]
+        deleted = _ROWS
+        while deleted == _ROWS:
+            deleted = await self._kernel.store.removals.shrink(ready, before, _ROWS)
+            await asyncio.sleep(0)  # the run loop's turn
         epochs = self._kernel.leases.epochs
+        unused = {} if rules.archive else await self._unused_keys(ready)
         writes = [
-            Write(run_id, shard, epochs[shard], removal=before)
-            for run_id, shard in places.items()
-            if shard in epochs and not self._kernel.run_cache.knows(run_id)
+            Write(run_id, runs[run_id], epochs[runs[run_id]], removal=before, records=unused.get(run_id, ()))
+            for run_id in ready
+            if runs[run_id] in epochs and not self._kernel.run_cache.knows(run_id)
         ]
         return (await asyncio.gather(*map(self._kernel.append, writes))).count("ok")
 
-    async def _prepare(self, run_id: RunId, before: Millis, rules: RetentionRules) -> bool:
+    async def _unused_keys(self, run_ids: Collection[RunId]) -> dict[RunId, list[RecordChange]]:
+        """Which keys may go some time after these runs."""
+        if self._kernel.store is self._stored:  # not encrypted
+            return {}
+        now = self._kernel.clock.now()
+        rows = [row for row in await asyncio.gather(*map(self._stored.run, run_ids)) if row is not None]
+        return {row.id: note_unused(row, now) for row in rows}
+
+    async def _archive(self, run_id: RunId) -> bool:
         """False if it must stay: it can't be read, so it can't be archived."""
+        assert self.archive is not None
         try:
-            if rules.archive and self.archive is not None:
-                found = await gathered(run_id, self._kernel.store, self._stored)
-                if found is None:
-                    return False
-                await self.archive.put(name_of(found.row), await asyncio.to_thread(encode, found))
+            found = await gathered(run_id, self._kernel.store, self._stored)
+            if found is None:
+                return False
+            await self._keys.keep(found.row)
+            await self.archive.put(name_of(found.row), await asyncio.to_thread(encode, found))
+            return True
         except PlaitError as error:
             if error.code == "archive.unwritable":
                 raise
             self._warn(run_id, f"it can't be archived, and stays: {error}")
             return False
-        deleted = _ROWS
-        while deleted == _ROWS:
-            deleted = await self._kernel.store.removals.shrink(run_id, before, _ROWS)
-            await asyncio.sleep(0)  # the run loop's turn
-        return True
 
     async def _trim_audit(self, namespace: str, before: Millis) -> None:
         """Entries are named by their time: the oldest come first."""

@@ -22,7 +22,7 @@ from plait.kernel.told_reasons import told_reasons
 from plait.kernel.view import Pause, Phase, Reason, RunView
 
 from .pauses import pauses
-from .queue_reasons import for_a_slot, on_queues
+from .queue_reasons import for_a_slot, for_children, on_queues
 from .stalled import stalled_reason
 from .undone import undo_nodes
 
@@ -100,7 +100,7 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
     run = await kernel.peek(row)
     if run.state.rolling_back:
         return [await _undoing(kernel, run)]
-    found = await on_queues(kernel, run, _reasons(run))
+    found = await for_children(kernel, row, await on_queues(kernel, run, _reasons(run)))
     if found and (stalled := await stalled_reason(kernel, row, found)) is not None:
         return [stalled, *found]
     return found or [Reason("starting", "not started yet: no engine has taken it up")]

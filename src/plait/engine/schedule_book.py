@@ -12,6 +12,7 @@ What is due is found by its time: nobody looks at schedules that are not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
@@ -20,11 +21,14 @@ from msgspec import Raw
 from plait.api.schedule import Fire, ScheduleSettings
 from plait.kernel import values
 from plait.kernel.clock import Clock
+from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis
 from plait.kernel.records import Record, RecordChange, Records
 from plait.schedules.decide import numbered
 from plait.schedules.state import KEPT_FIRES, State
 from plait.schedules.timing import Timing, timing_of
+
+from .schedule_counts import ScheduleCounts
 
 _SETTINGS, _STATE, _DUE = "schedule", "schedule_state", "schedule_due"
 
@@ -67,6 +71,7 @@ class ScheduleBook:
     def __init__(self, records: Records, clock: Clock) -> None:
         self._records = records
         self._clock = clock
+        self.counts = ScheduleCounts()
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -75,6 +80,16 @@ class ScheduleBook:
         state = await self._records.get(_STATE, namespace, name)
         settings = None if state is None else await self._records.get(_SETTINGS, namespace, name)
         return None if state is None or settings is None else _entry(settings, state)
+
+    async def get_many(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Entry]:
+        """Of these namespaces and names, those that can be read."""
+        states = await self._records.named(_STATE, names)  # first, as above
+        settings = await self._records.named(_SETTINGS, [*states])
+        found: dict[tuple[str, str], Entry] = {}
+        for name, known in settings.items():
+            with suppress(PlaitError, msgspec.DecodeError):  # who asks for it alone hears of it
+                found[name] = _entry(known, states[name])
+        return found
 
     async def page(self, namespace: str, after: str | None, limit: int) -> list[Entry]:
         """By name. One that is made or deleted meanwhile may be left out."""
@@ -123,6 +138,7 @@ class ScheduleBook:
                 changes.append(RecordChange(_record(_fires_of(name), namespace, _number(old), None, now), "remove"))
         if not await self._records.change_all(_writer(namespace, name), changes):
             return None
+        self.counts.add(told)
         return Entry(namespace, name, settings or entry.settings, state, kept.at)
 
     async def remove(self, entry: Entry) -> bool:

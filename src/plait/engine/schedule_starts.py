@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Protocol, Unpack
 
 from plait.api.schedule import ScheduleSettings
 from plait.kernel.bundle import Bundle, Reference
 from plait.kernel.errors import Conflict, InvalidInput
 from plait.kernel.ids import run_key
+from plait.kernel.queue_options import check_key, place_of
+from plait.kernel.run_queues import Queueing
 from plait.kernel.store import Store
+from plait.schedules.settings import queueing_of
 from plait.schedules.state import Slot, moment, run_id
 
 from .schedule_book import Entry
@@ -30,8 +33,15 @@ class StartRun(Protocol):
         namespace: str = ...,
         deadline: float | None = None,
         labels: dict[str, str] | None = None,
+        subject: str | None = None,
+        pii_fields: Iterable[str] = (),
         by: str = "",
+        **queueing: Unpack[Queueing],
     ) -> Awaitable[object]: ...
+
+
+def _is_queued(settings: ScheduleSettings) -> bool:
+    return settings.queue is not None or settings.priority != 0 or settings.partition is not None
 
 
 Plan = Callable[[Any, Any, str], Awaitable[object]]
@@ -47,6 +57,9 @@ class ScheduleStarts:
 
     async def check(self, settings: ScheduleSettings, namespace: str) -> None:
         await self._plan(self._definition(settings), settings.input, namespace)
+        place = place_of(namespace, queueing_of(settings), None)
+        if place is not None:
+            await check_key(self._store.run_queues, place)
 
     async def start(self, entry: Entry, slot: Slot) -> None:
         settings, id = entry.settings, run_id(entry.name, slot.at)
@@ -59,6 +72,7 @@ class ScheduleStarts:
                 deadline=None if settings.deadline_ms is None else settings.deadline_ms / 1000,
                 labels={**settings.labels, SCHEDULE: entry.name, "scheduled_at": moment(slot.at)},
                 by=f"schedule {entry.name}",
+                **(queueing_of(settings) if _is_queued(settings) else {}),
             )
         except Conflict:
             known = await self._store.run(run_key(entry.namespace, id))

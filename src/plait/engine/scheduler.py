@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
 from plait.kernel.clock import Alarm
@@ -129,11 +129,23 @@ class Scheduler:
             after = page[-1].id
 
     async def _look_at_some(self, ready: Sequence[Due], now: Millis) -> list[Millis]:
-        found = await asyncio.gather(*(self._look_at(due, now) for due in ready), return_exceptions=True)
+        entries = await self._read(ready)
+        found = await asyncio.gather(
+            *(self._look_at(due, now, entries.get((due.namespace, due.name))) for due in ready), return_exceptions=True
+        )
         for each in found:
             if isinstance(each, BaseException):
                 raise each
         return [each for each in found if isinstance(each, int)]
+
+    async def _read(self, ready: Sequence[Due]) -> Mapping[tuple[str, str], Entry]:
+        """In two questions to the store, however many they are; each alone if one of them can't be read."""
+        try:
+            return await self._book.get_many([(due.namespace, due.name) for due in ready])
+        except Unavailable:
+            raise
+        except PlaitError:
+            return {}
 
     def _ready_at(self, due: Due) -> Millis:
         """When it is our business."""
@@ -141,9 +153,9 @@ class Scheduler:
         at = due.at if own else due.at + GRACE
         return Millis(max(at, self._later.get((due.namespace, due.name), 0)))
 
-    async def _look_at(self, due: Due, looked: Millis) -> Millis | None:
+    async def _look_at(self, due: Due, looked: Millis, entry: Entry | None) -> Millis | None:
         try:
-            again = await self.fire(due.namespace, due.name, looked)
+            again = await self.fire(due.namespace, due.name, looked, entry)
             if again is None and await self._book.get(due.namespace, due.name) is None:
                 await self._book.forget(due)
             return again
@@ -156,9 +168,12 @@ class Scheduler:
 
     # -- one schedule --------------------------------------------------------------------------------------------
 
-    async def fire(self, namespace: str, name: str, looked: Millis | None = None) -> Millis | None:
-        """Decides and starts whatever can be now. Returns when to look again; None if there is nothing to wait for."""
-        entry = await self._book.get(namespace, name)
+    async def fire(
+        self, namespace: str, name: str, looked: Millis | None = None, entry: Entry | None = None
+    ) -> Millis | None:
+        """Decides and starts whatever can be now. Returns when to look again; None if there is nothing to wait for.
+        `entry`: the schedule, if it was read a moment ago."""
+        entry = entry or await self._book.get(namespace, name)
         while entry is not None:
             now = self._kernel.clock.now()
             stuck = False
@@ -173,6 +188,8 @@ class Scheduler:
             changed = await self._book.change(entry, found.state, found.fires)
             if changed is not None and stuck:
                 return self._put_off(namespace, name, Millis(now + _RECHECK))
+            if changed is not None and not changed.state.starting and _is_later(changed.state.due, now):
+                return await self._wait(changed, now)  # nothing is left to decide: its run need not be asked for
             entry = changed or await self._book.get(namespace, name)
         return None
 
@@ -215,7 +232,7 @@ class Scheduler:
             return state.due
         for each in must_end(state):
             cancel = Cancel(f"schedule {entry.name}: the next run takes its place")
-            await self._kernel.send(run_key(entry.namespace, each), cancel, f"schedule:{each}")
+            await self._kernel.send(run_key(entry.namespace, each), cancel, f"schedule:{each}", queued=True)
         if state.active and not state.starting:
             self._await_end(*key, state.active[-1])
         following = None if state.paused else entry.timing.next(state.cursor)
@@ -271,3 +288,7 @@ class Scheduler:
     def _look_at_news(self) -> None:
         self._news = None
         self._kernel.keep_trying(self.look)
+
+
+def _is_later(due: Millis | None, now: Millis) -> bool:
+    return due is None or due > now

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
@@ -29,6 +29,7 @@ from plait.kernel.errors import Conflict, InvalidInput, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, check_namespace
 from plait.kernel.kernel import Kernel
 from plait.kernel.records import Records
+from plait.kernel.run_queues import QueueChoice
 from plait.schedules import decide
 from plait.schedules.decide import Round
 from plait.schedules.settings import checked, moment_of, settings_of, span_of
@@ -36,6 +37,7 @@ from plait.schedules.state import Slot, State, run_id
 from plait.schedules.timing import Timing, timing_of
 
 from .schedule_book import Entry, Saved, ScheduleBook
+from .schedule_counts import ScheduleCounts
 from .schedule_starts import ScheduleStarts
 from .scheduler import Scheduler
 
@@ -72,12 +74,13 @@ class Schedules:
         namespace: str = DEFAULT_NAMESPACE,
         replace: bool = False,
         check: bool = True,
+        **queueing: Unpack[QueueChoice],
     ) -> Schedule:
         """A new schedule; it is durable when this returns. `cron` has five fields and is read in the time zone `tz`;
         `every` is an interval in seconds. `catchup` says how late a time that was missed still starts a run. With
         `replace`, one of that name gets these settings: it stays paused if it was, and if its times change, they count
         from now. A definition that is not known here, or does not take the input, is refused, unless `check` is
-        False."""
+        False. Its runs wait on a `queue`, if one is named."""
         settings = settings_of(
             definition,
             input,
@@ -88,6 +91,7 @@ class Schedules:
             catchup=catchup,
             labels=labels,
             deadline=deadline,
+            **queueing,
         )
         return await self.save(name, settings, namespace, new=not replace, check=check)
 
@@ -128,6 +132,11 @@ class Schedules:
             if done:
                 self.scheduler.note(state.due)
                 return shown(Entry(namespace, name, saved, state, now), now)
+
+    @property
+    def counts(self) -> ScheduleCounts:
+        """What became of the times that this process looked at."""
+        return self._book.counts
 
     async def delete(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> None:
         """Its runs stay, and go on."""

@@ -25,7 +25,7 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     concurrency: int | None = None
     """How many at once, over all processes."""
     per_worker: int | None = None
-    """How many tasks one worker has at once."""
+    """How many one process has at once: of tasks, a worker; of runs, the engine that owns them."""
     rate: int | None = None
     """How many may begin in any `period`."""
     period: Millis = SECOND
@@ -53,8 +53,8 @@ class Load(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     running: Mapping[str, int] = {}
     starts: Mapping[str, Starts] = {}
-    by_worker: int = 0
-    """Of `running`, those of the worker that asks."""
+    by_worker: Mapping[str, int] = {}
+    """Of `running`, by the process that has them, where that counts."""
 
 
 class Limit(msgspec.Struct, frozen=True, gc=False):
@@ -66,25 +66,38 @@ class Limit(msgspec.Struct, frozen=True, gc=False):
 class Gate:
     """Answers for each that waits, in turn, whether it may begin; one that may counts from then on."""
 
-    def __init__(self, limits: Sequence[Limit], *, per_worker: bool = False) -> None:
-        self._counts = [_Count(limit, per_worker=per_worker) for limit in limits]
+    def __init__(self, limits: Sequence[Limit], worker: str | None = None) -> None:
+        self._counts = [_Count(limit) for limit in limits]
+        self._worker = worker
+        """Who would get all that begins; None: those that wait say who would."""
 
     @property
     def is_closed(self) -> bool:
         """Nobody may begin, whatever the key."""
-        return any(count.is_closed for count in self._counts)
+        worker = self._worker
+        return any(count.is_closed or (worker is not None and count.of_worker(worker)) for count in self._counts)
 
     @property
     def full(self) -> list[str]:
         """The keys that may not begin anything: nobody need be looked at who waits with one of them."""
         return sorted({key for count in self._counts for key in count.full})
 
-    def admits(self, partition: str) -> bool:
-        """Whether one with this key may begin; it is counted if so."""
-        if any(count.refusal(partition) for count in self._counts):
+    @property
+    def full_workers(self) -> list[str]:
+        """The processes that may not begin anything."""
+        return sorted({worker for count in self._counts for worker in count.full_workers})
+
+    @property
+    def counts_workers(self) -> bool:
+        return any(count.counts_workers for count in self._counts)
+
+    def admits(self, partition: str, worker: str = "") -> bool:
+        """Whether one with this key may begin, in that process; it is counted if so."""
+        worker = worker if self._worker is None else self._worker
+        if any(count.refusal(partition, worker) for count in self._counts):
             return False
         for count in self._counts:
-            count.add(partition)
+            count.add(partition, worker)
         return True
 
     def choose(self, waiting: Iterable[tuple[int, str]]) -> list[int]:
@@ -96,19 +109,19 @@ class Gate:
         """After how long a limit of rate lets the next one begin; None if none is in the way."""
         return min((wait for count in self._counts if (wait := count.wait) is not None), default=None)
 
-    def why(self, partition: str) -> str:
+    def why(self, partition: str, worker: str = "") -> str:
         """What keeps one with this key from beginning, in a few words; empty if nothing does."""
-        return next((why for count in self._counts if (why := count.refusal(partition))), "")
+        worker = worker if self._worker is None else self._worker
+        return next((why for count in self._counts if (why := count.refusal(partition, worker))), "")
 
 
 class _Count:
     """One limit, and how much of it is used."""
 
-    def __init__(self, limit: Limit, *, per_worker: bool) -> None:
+    def __init__(self, limit: Limit) -> None:
         self._settings = limit.settings
         self._name = limit.name
-        self._per_worker = limit.settings.per_worker if per_worker else None
-        self._by_worker = limit.load.by_worker
+        self._by_worker = dict(limit.load.by_worker)
         self._running: dict[str, int] = {}
         self._started: dict[str, int] = {}
         self._ago: dict[str, Millis] = {}
@@ -138,24 +151,32 @@ class _Count:
         full = [key for key, count in self._started.items() if count >= settings.rate]
         return min((Millis(max(1, settings.period - self._ago.get(key, 0))) for key in full), default=None)
 
-    def refusal(self, partition: str) -> str:
-        return self._of_all() or self._of_key(self._key(partition))
+    @property
+    def counts_workers(self) -> bool:
+        return self._settings.per_worker is not None
 
-    def add(self, partition: str) -> None:
+    @property
+    def full_workers(self) -> list[str]:
+        return [worker for worker in self._by_worker if self.of_worker(worker)]
+
+    def refusal(self, partition: str, worker: str) -> str:
+        return self._of_all() or self.of_worker(worker) or self._of_key(self._key(partition))
+
+    def of_worker(self, worker: str) -> str:
+        most, taken = self._settings.per_worker, self._by_worker.get(worker, 0)
+        return f"{taken} of {most} slots of its process taken" if most is not None and taken >= most else ""
+
+    def add(self, partition: str, worker: str) -> None:
         key = self._key(partition)
         self._running[key] = self._running.get(key, 0) + 1
         self._started[key] = self._started.get(key, 0) + 1
-        self._by_worker += 1
+        self._by_worker[worker] = self._by_worker.get(worker, 0) + 1
 
     def _key(self, partition: str) -> str:
         return partition if self._settings.partitioned else ""
 
     def _of_all(self) -> str:
-        if self._settings.paused:
-            return f"{self._name} is paused"
-        if self._per_worker is not None and self._by_worker >= self._per_worker:
-            return f"{self._by_worker} of {self._per_worker} slots of the worker taken"
-        return ""
+        return f"{self._name} is paused" if self._settings.paused else ""
 
     def _of_key(self, key: str) -> str:
         settings, whose = self._settings, f" for `{key}`" if self._settings.partitioned else ""

@@ -3,13 +3,15 @@
 Any engine may look, at any queue: what a look may do is decided in the store's transaction, so two that look at once
 admit no run twice and pass no limit. What nobody told this process of, as runs that others put on queues, it hears of
 with the next news, and looks at most once a second for that. Each queue has its turn before another has a second one,
-and the namespaces take turns: none waits for the backlog of another.
+and the namespaces take turns: none waits for the backlog of another, not even one whose runs come while that is being
+admitted, because the order is made anew every few turns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby, zip_longest
+from types import MappingProxyType
 
 from . import values
 from .background import Background
@@ -25,6 +27,8 @@ _AT_ONCE = 50
 """Runs of one queue, before the next has its turn."""
 _EVERY = Millis(1_000)
 """Between two looks while runs wait, as another process may not tell that a slot came back; and between news."""
+_TURNS = 8
+"""That queues have before those come in that were asked for meanwhile."""
 
 
 class Admitter:
@@ -43,6 +47,11 @@ class Admitter:
         self._looking = False
         self._alarm: Alarm | None = None
         self._due = 0.0
+        self._waits: list[float] = []
+        """When to look again, of looks that were broken off."""
+        self._turns = 0
+        self._served: dict[tuple[str, str], int] = {}
+        """When queues that have runs had their last turn: who waited longest is next."""
         self._looked = float("-inf")
 
     def ring(self, namespace: str | None = None) -> None:
@@ -77,22 +86,41 @@ class Admitter:
         """In these namespaces, or in all."""
         self._looked = self._clock.monotonic()
         known = await self._store.run_queues.queues()
-        queues = in_turn([queue for queue in known if namespaces is None or queue[0] in namespaces])
-        waits = [_EVERY] if len(queues) < len(known) else []
+        self._served = {queue: self._served.get(queue, 0) for queue in known}
+        queues = in_turn([queue for queue in known if namespaces is None or queue[0] in namespaces], self._served)
+        if len(queues) < len(known):
+            self._note_wait(_EVERY)
+        turns = 0
         while queues:
             full: list[tuple[str, str]] = []
-            for namespace, queue in queues:
-                found = await self._store.run_queues.admit(namespace, queue, _AT_ONCE)
-                waits += [_EVERY] if found.left else []
-                waits += [] if found.wait is None else [found.wait]
-                if found.admitted:
-                    self._inbox.look_soon()
-                if len(found.admitted) == _AT_ONCE:
+            for place, (namespace, queue) in enumerate(queues):
+                if turns >= _TURNS and self._asked:
+                    self._asked |= {name for name, _ in [*queues[place:], *full]}
+                    return
+                turns += 1
+                if await self._admit(namespace, queue):
                     full.append((namespace, queue))
-                for run_id in found.overdue:
-                    await self._expire(run_id)
             queues = full
-        self._look_in(waits, every=namespaces is None)
+        now, waits, self._waits = self._clock.monotonic(), self._waits, []
+        self._look_in([Millis(max(0, round((due - now) * 1000))) for due in waits], every=namespaces is None)
+
+    async def _admit(self, namespace: str, queue: str) -> bool:
+        """One turn of a queue; says whether it wants another at once."""
+        self._turns += 1
+        self._served[namespace, queue] = self._turns
+        found = await self._store.run_queues.admit(namespace, queue, _AT_ONCE)
+        if found.left:
+            self._note_wait(_EVERY)
+        if found.wait is not None:
+            self._note_wait(found.wait)
+        if found.admitted:
+            self._inbox.look_soon()
+        for run_id in found.overdue:
+            await self._expire(run_id)
+        return len(found.admitted) == _AT_ONCE
+
+    def _note_wait(self, wait: Millis) -> None:
+        self._waits.append(self._clock.monotonic() + wait / 1000)
 
     def _look_in(self, waits: Sequence[Millis], *, every: bool) -> None:
         """A look at some namespaces leaves the time that was set for the others, unless it is later."""
@@ -134,7 +162,14 @@ def withdrawal(run_id: RunId, cancel: Cancel, key: str, now: Millis) -> Write:
     return Write(run_id, row.shard, None, inbox=[row], leaves_queue=True)
 
 
-def in_turn(queues: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The first queue of each namespace, then the second of each, and so on."""
-    by_namespace = [list(group) for _, group in groupby(sorted(queues), key=lambda queue: queue[0])]
+def in_turn(
+    queues: Sequence[tuple[str, str]], served: Mapping[tuple[str, str], int] = MappingProxyType({})
+) -> list[tuple[str, str]]:
+    """One queue of each namespace, then another of each, and so on; who was served longest ago is first, of namespaces
+    and of queues."""
+    by_namespace = [
+        sorted(group, key=lambda queue: served.get(queue, 0))
+        for _, group in groupby(sorted(queues), key=lambda queue: queue[0])
+    ]
+    by_namespace.sort(key=lambda group: max(served.get(queue, 0) for queue in group))
     return [queue for turn in zip_longest(*by_namespace) for queue in turn if queue is not None]

@@ -8,7 +8,7 @@ from .apply_effects import drop_children
 from .breach import breach_of
 from .decide import LATER, cancel, route, start, take_result
 from .errors import PlaitError
-from .handover import move_blocked
+from .handover import move_blocked, move_lacking
 from .ids import Millis
 from .inputs import AnyInput, Cancel, Start, TaskResult
 from .replies import ASKED, answer_reply, refusal_reply
@@ -55,6 +55,8 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
     run.close(unit)
     if run.blocked is not None:
         move_blocked(run, unit)
+    elif run.code is not None and unit.tasks:
+        move_lacking(run, unit)
     return unit
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from . import approvals, values
 from .bundle import Resolved
 from .effects import (
@@ -22,6 +24,7 @@ from .effects import (
     FailTask,
     Finish,
     RequestApproval,
+    Resolution,
     RetryTask,
     SendMessage,
     SetTimer,
@@ -31,11 +34,13 @@ from .effects import (
 from .errors import ErrorInfo
 from .failures import describe
 from .ids import RunId, TaskToken, caller_id, shard_of
-from .inputs import Cancel, ChildFinished, Message
+from .inputs import Cancel, ChildFinished, ChildStarted, Message
 from .open_tasks import open_task, revoke, try_again
+from .queue_options import partition_of, priority_of
 from .replies import answer_reply, refusal_reply
 from .run import Run, letter_id
-from .store import SUBJECT, DeadLetter, InboxRow, NewChild, RunRow, Taken, own_subject
+from .run_queues import QueuedRun, waiting_on
+from .store import SUBJECT, ChildPlace, DeadLetter, InboxRow, NewChild, RunRow, Taken, own_subject, refusal_key
 from .task import Task
 from .unit_of_work import UnitOfWork
 
@@ -94,13 +99,19 @@ def _send(effect: SendMessage, run: Run, unit: UnitOfWork) -> None:
 
 def _start_child(child: StartChild, run: Run, unit: UnitOfWork) -> None:
     known = child.resolved
-    if known is None:
+    if known is None or child.queueing is not None:
         unit.unresolved = [*(unit.unresolved or ()), child]
         return
-    add_child(child, Resolved(known.definition, known.version, child.input, known.data), run, unit)
+    add_child(child, known_child(child, known), run, unit)
 
 
-def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork) -> None:
+def known_child(child: StartChild, known: Resolution) -> Resolved:
+    return Resolved(known.definition, known.version, child.input, known.data)
+
+
+def add_child(
+    child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork, place: QueuedRun | None = None
+) -> None:
     """The child is made in its parent's commit. It holds values of the same subject, unless it names its own."""
     shard, dialect = shard_of(child.run_id), resolved.dialect or child.dialect
     subject = run.info.labels.get(SUBJECT)
@@ -120,15 +131,20 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         labels=labels,
         created_at=unit.at,
         deadline=child.deadline,
+        awake=place is None,
+        waiting=None if place is None else waiting_on(place.queue),
     )
     start = resolved.start(
         dialect,
         run.ids.seed(),
         child.deadline,
         labels,
-        announces=child.announces,
+        announces=child.announces and place is None,
         independent=child.independent,
     )
+    if child.queueing is not None:
+        queue, given = "" if place is None else place.queue, child.queueing
+        start = replace(start, queue=queue, priority=priority_of(given), partition=partition_of(given))
     taken = ErrorInfo(
         "kernel.run_exists",
         f"run {caller_id(child.run_id)} exists already: a child needs an id of its own",
@@ -138,6 +154,7 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         row,
         InboxRow(child.run_id, shard, "~start", values.plain(start), unit.at),
         _refusal(child, taken, run, unit),
+        None if place is None else _on_queue(child, place, run, unit),
     )
     unit.add_child(new)
 
@@ -145,7 +162,8 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
 def cancel_child(effect: CancelChild, run: Run, unit: UnitOfWork, *, compensate: bool = False) -> None:
     # Numbered, because a child that was reopened may have to be cancelled again
     cancel = Cancel(effect.reason, compensate, parent=run.id)
-    unit.send(effect.run_id, f"~cancel:{run.id}:{run.state.seq}", cancel)
+    key = f"~cancel:{run.id}:{run.state.seq}"
+    unit.post(InboxRow(effect.run_id, shard_of(effect.run_id), key, values.plain(cancel), unit.at, withdraws=True))
 
 
 def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork) -> None:
@@ -156,8 +174,21 @@ def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork
 def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) -> InboxRow:
     refusal = ChildFinished(child.token, child.run_id, "refused", error=error)
     # Numbered, because the same child may be refused again after a retry; and several may want one id at once
-    key = f"~child:{child.run_id}:refused:{run.state.seq}:{child.token}"
+    key = f"{refusal_key(child.run_id)}{run.state.seq}:{child.token}"
     return InboxRow(run.id, run.shard, key, values.plain(refusal), unit.at)
+
+
+def _on_queue(child: StartChild, place: QueuedRun, run: Run, unit: UnitOfWork) -> ChildPlace:
+    taken = ErrorInfo(
+        "queue.duplicate",
+        f"a run on queue `{place.queue}` has the dedup id {place.dedup_id!r}, and waits or runs",
+        kind="conflict",
+    )
+    announcement = None
+    if child.announces:  # that it is there; not that it has a slot
+        body = values.plain(ChildStarted(child.token, child.run_id))
+        announcement = InboxRow(run.id, run.shard, f"~child:{child.run_id}:started", body, unit.at)
+    return ChildPlace(place, _refusal(child, taken, run, unit), announcement)
 
 
 def drop_children(unit: UnitOfWork) -> frozenset[RunId]:

@@ -158,6 +158,15 @@ class IsCode(HasCode, Protocol):
         ...
 
 
+@runtime_checkable
+class SharesTasks(Protocol):
+    """A dialect that leaves tasks to workers where the run's owner has not got their code (`Task.code`)."""
+
+    def task_code(self) -> Collection[str]:
+        """What this engine has of it, by name: it may do such tasks of other engines' runs."""
+        ...
+
+
 Retell = Callable[[Recorded], Recorded | None]
 """An event in the words of other readers; None if they are not told of it."""
 

@@ -129,10 +129,10 @@ class Outcomes:
             try:
                 found = (await self._standing(run_id) if look_first else None) or await future
             finally:
-                if future in waiting:
+                if self.waiting.get(run_id) is waiting:  # else all of them were told
                     waiting.remove(future)
-                if not waiting and self.waiting.get(run_id) is waiting:  # not the list of those who came since
-                    del self.waiting[run_id]
+                    if not waiting:
+                        del self.waiting[run_id]
             if found is not None:
                 return found
             look_first = True

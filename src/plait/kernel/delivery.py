@@ -81,6 +81,10 @@ class Delivery:
         """It is in its pool, and what was delivered here went with it."""
         self._sources.forget(run_id)
 
+    def gone(self, run_id: RunId) -> None:
+        """It was removed, and what waited for it is not there any more."""
+        self._sources.forget(run_id)
+
     def stop(self, run: Run) -> None:
         for token in run.state.tasks:
             self._worker.cancel(run.id, token)

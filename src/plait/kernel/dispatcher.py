@@ -130,12 +130,15 @@ class Dispatcher:
         for timer in write.timers:
             self._timers.note(timer.due)
         for child in write.children:
-            if self._leases.owns(child.row.id):
+            if child.queueing is not None:
+                self._admitter.ring(child.row.namespace)
+            elif self._leases.owns(child.row.id):
                 self._inbox.came(child.start)
         if write.children:  # the id of one may have been taken: then its parent has a refusal instead
             self._inbox.look_soon()
         for row in write.inbox:
-            if row.fallback is not None or self._leases.mixed:  # it may be a dead letter, or the run in a pool
+            if row.fallback is not None or row.withdraws or self._leases.mixed:
+                # It may be a dead letter, the run on a queue, with its start to come first, or in a pool
                 self._inbox.look_soon()
             elif self._leases.owns(row.run_id):
                 self._inbox.came(row)
@@ -168,6 +171,8 @@ class Dispatcher:
             return
         if unit.write.create is None:
             log.warning("the log of run %s has moved on; reading it again", run.id)
+            self._look_again(run.id)
+        elif run.read_meanwhile:  # the run that has this id must not be forgotten with the one that can't have it
             self._look_again(run.id)
         else:  # what came meanwhile was for the run that has this id
             self._inbox.look_soon()
@@ -205,3 +210,5 @@ class Dispatcher:
         self._background.keep_trying(self._callers.replies.look)
         self._inbox.look_soon()
         self._timers.look_soon()
+        self._queue_watch.queued()
+        self._admitter.ring()

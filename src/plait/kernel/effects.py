@@ -12,6 +12,7 @@ from .approval import Escalation
 from .errors import ErrorInfo, PlaitError
 from .events import Event
 from .ids import Millis, RunId, TaskToken
+from .run_queues import ChildQueueing
 from .task import Task
 from .values import ABSENT, NULL
 
@@ -80,6 +81,8 @@ class StartChild(msgspec.Struct, frozen=True, gc=False):
     """The parent is to hear that it has started, as `ChildStarted`."""
     independent: bool = False
     """It goes its own way: it is not compensated with its parent."""
+    queueing: ChildQueueing | None = None
+    """It waits on a queue first. Checked when it is resolved; a duplicate is refused."""
 
 
 class Resolution(msgspec.Struct, frozen=True, gc=False):

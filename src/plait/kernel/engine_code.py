@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .bundle import Bundle, HasCode, IsCode
+from .bundle import Bundle, HasCode, IsCode, SharesTasks
 from .pools import parts_of
 
 
 class EngineCode:
     def __init__(self, bundles: Mapping[str, Bundle]) -> None:
         self._bundles = bundles
+        self._known: frozenset[str] = frozenset()
+        """When they were last asked."""
 
     def names(self) -> list[str]:
         having = [bundle for bundle in self._bundles.values() if isinstance(bundle, HasCode)]
-        return sorted({name for bundle in having for name in bundle.code()})
+        self._known = frozenset(name for bundle in having for name in bundle.code())
+        return sorted(self._known)
+
+    def has(self, name: str) -> bool:
+        return name in self._known or name in self.names()
 
     def has_all_of(self, pool: str) -> bool:
         return parts_of(pool) <= set(self.names())
+
+    def of_tasks(self) -> list[str]:
+        """What it has for tasks that engines without it leave to workers."""
+        sharing = [bundle for bundle in self._bundles.values() if isinstance(bundle, SharesTasks)]
+        return sorted(name for bundle in sharing for name in bundle.task_code())
 
     def needed(self, dialect: str, definition: str, version: str | None) -> str | None:
         """The name of the code that a run needs; None if any engine will do, or the dialect is not known here."""
@@ -30,8 +41,4 @@ class EngineCode:
     def missing(self, dialect: str, definition: str, version: str | None) -> str | None:
         """The name of the code that a run needs and this engine has not got."""
         name = self.needed(dialect, definition, version)
-        return None if name is None or self._has(dialect, name) else name
-
-    def _has(self, dialect: str, name: str) -> bool:
-        bundle = self._bundles[dialect]
-        return isinstance(bundle, HasCode) and name in bundle.code()
+        return None if name is None or self.has(name) else name

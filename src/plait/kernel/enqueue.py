@@ -56,6 +56,7 @@ def enqueue(opened: OpenTask, run: Run, unit: UnitOfWork, *, lost_worker: str = 
         enqueued_at=unit.at,
         priority=queueing.priority,
         partition=queueing.partition,
+        code=task.code,
     )
     unit.enqueue(row, blobs)
 

@@ -13,7 +13,7 @@ from .clock import Clock
 from .engine_code import EngineCode
 from .ids import SHARDS, Epoch, Millis, RunId, Shard
 from .inputs import Loaded
-from .machine import NeedsCode
+from .machine import CallsCode, NeedsCode
 from .pools import FOLLOW, parts_of, pool_of
 from .run import Run
 from .run_cache import Elsewhere
@@ -33,17 +33,35 @@ def no_engine(pool: str) -> Reason:
 def move_blocked(run: Run, unit: UnitOfWork) -> None:
     """A run that lacks functions goes to engines that have all it calls, where there may be any. From there it does not
     move again: what blocks it then is not where it is."""
-    if not run.movable or run.shard >= SHARDS or not isinstance(run.machine, NeedsCode):
+    if run.code is not None and _move(run, unit):
+        run.blocked = None
+
+
+def move_lacking(run: Run, unit: UnitOfWork) -> None:
+    """The same of a run that asks for a task whose function is not here: who has it begins the task."""
+    machine, code = run.machine, run.code
+    if code is None or not isinstance(machine, CallsCode):
         return
-    pool = pool_of(run.machine.needed_code())
+    called = [machine.called_code(opened.task) for opened in unit.tasks]
+    if any(name is not None and not code.has(name) for name in called):
+        _move(run, unit)
+
+
+def _move(run: Run, unit: UnitOfWork) -> bool:
+    """False if the run stays: it has moved before, or nobody could say where to."""
+    machine = run.machine
+    pool = pool_of(machine.needed_code()) if run.shard < SHARDS and isinstance(machine, NeedsCode) else None
     if pool is None:
-        return
-    run.blocked = None
+        return False
     write, row = unit.write, unit.write.patch or run.patch()
-    stopped = int(run.state.tasks.running > 0)  # work that is under way here is interrupted
+    stopped = run.state.tasks.running > len(unit.tasks)  # work that is under way here is interrupted
     write.pool, write.plain = pool, False
-    write.patch = replace(row, blocked=None, waiting=no_engine(pool), recoveries=row.recoveries + stopped)
+    # Of one that is awake, a takeover of the pool's shard would think that its owner died
+    write.patch = replace(
+        row, awake=stopped, blocked=None, waiting=no_engine(pool), recoveries=row.recoveries + int(stopped)
+    )
     unit.post(_wake(run.id, run.shard, run.epoch, unit.at))
+    return True
 
 
 class Handover:

@@ -45,7 +45,7 @@ from .ready_queue import ReadyQueue
 from .resolver import Resolve, Resolver
 from .run import Run
 from .run_cache import RunCache
-from .run_queues import WAITING, QueuedRun
+from .run_queues import QueuedRun, waiting_on
 from .sources import Sources
 from .store import InboxRow, RunRow, Store, Taken, Verdict, Write
 from .subscriptions import Subscriptions
@@ -53,7 +53,6 @@ from .takeover import Takeover
 from .task import Worker
 from .task_logs import TaskLogs
 from .timers import Timers
-from .view import Reason
 
 log = logging.getLogger("plait.kernel")
 
@@ -95,9 +94,9 @@ class Kernel:
         self.ids = ids
         self.limits = limits
         self.observers = observers or Observers()
-        self.loader = Loader(store, bundles, ids, limits, notify, settings.queues)
-        self.leases = Leases()
         self.code = EngineCode(bundles)
+        self.loader = Loader(store, bundles, ids, limits, notify, settings.queues, self.code)
+        self.leases = Leases()
         self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size, self.code)
         self.subscriptions = Subscriptions(store, clock, self.leases)
         self._worker = worker
@@ -161,7 +160,13 @@ class Kernel:
             observers=self.observers,
         )
         self._resolver = Resolver(
-            resolve, self._queue, self.run_cache, self.dispatcher, self._background, limits.blob_threshold
+            resolve,
+            store.run_queues,
+            self._queue,
+            self.run_cache,
+            self.dispatcher,
+            self._background,
+            limits.blob_threshold,
         )
         self.loop = RunLoop(store, clock, limits, self._queue, self._resolver, self.dispatcher, self.observers)
         self._news_heard: list[Callable[[], object]] = []
@@ -189,7 +194,7 @@ class Kernel:
         await self.store.open()
         if check is not None:
             await check()
-        self.store.watch(lambda: self._background.keep_trying(self._news))
+        self.store.watch(lambda: self._background.keep_trying(self._news), self._shown)
         if self.store.fleet is not None:
             self.store.fleet.watch(self._ownership.others_changed)
         for part in self._parts:
@@ -269,16 +274,20 @@ class Kernel:
 
     async def _news(self) -> None:
         """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
-        self.subscriptions.news()
+        self._shown()
         self.queue_watch.ring()
+        await self._callers.replies.look()
+        await self._inbox.look()
+
+    def _shown(self) -> None:
+        """Runs of another process began, ended, or wait."""
+        self.subscriptions.news()
         for heard in self._news_heard:
             heard()
         self.admitter.news()
         for run_id in list(self._callers.outcomes.waiting):
             if self.leases.may_be_elsewhere(run_id):
                 self._callers.outcomes.notify(run_id, None)
-        await self._callers.replies.look()
-        await self._inbox.look()
 
     # -- what callers ask for ------------------------------------------------------------------------------------
 
@@ -347,7 +356,7 @@ class Kernel:
         taken."""
         self.must_live()
         row.awake = False
-        row.waiting = Reason(WAITING, f"queue `{place.queue}`")
+        row.waiting = waiting_on(place.queue)
         inbox = InboxRow(row.id, row.shard, _START, values.plain(start), row.created_at)
         return await self._queue.append(Write(row.id, row.shard, None, create=row, inbox=[inbox], place=place))
 
@@ -380,8 +389,14 @@ class Kernel:
         return await self._callers.outcomes.outcome(run_id, look_first=not moving)
 
     async def peek(self, row: RunRow) -> Run:
-        """The run for reading: the live one if it is here, else folded from the log."""
-        return self.run_cache.get(row.id) or await self.loader.load(row, Epoch(0))
+        """The run for reading, with all that is committed and nothing else: the live one if it is here and as the log
+        has it, else folded from the log. What is being decided may be refused, and an engine that lost its lease
+        may not know it yet: whoever has the lease now may have gone on."""
+        head = (await self.store.heads([row.id])).get(row.id, 0)
+        live = self.run_cache.get(row.id)
+        if live is not None and not live.queued and live.state.seq == head:
+            return live
+        return await self.loader.load(row, Epoch(0))
 
     def on_news(self, heard: Callable[[], object]) -> None:
         """Calls whenever another process may have written something."""

@@ -14,11 +14,12 @@ from .blobs import read_blob
 from .bundle import Bundle
 from .errors import Conflict, Damaged, NotFound
 from .events import Event, KernelEvent, Recorded
-from .ids import Epoch, Ids, Millis, RunId, Seq, caller_id
+from .ids import Epoch, Ids, Millis, RunId, Seq, Shard, caller_id
 from .limits import Limits
 from .log_check import check_places, damaged_log, decode_events
-from .machine import Machine, RunInfo
+from .machine import Machine, NeedsCode, RunInfo
 from .notice import Notify, by_service
+from .pools import Code
 from .run import Run
 from .snapshots import SnapshotBody, compacted, state_at
 from .store import LogRow, RunRow, Snapshot, Store
@@ -41,6 +42,7 @@ class Loader:
         limits: Limits,
         notify: Notify = by_service,
         queues: Mapping[str, str] | None = None,
+        code: Code | None = None,
     ) -> None:
         self._store = store
         self._bundles = bundles
@@ -48,6 +50,9 @@ class Loader:
         self._limits = limits
         self._notify = notify
         self._queues = queues
+        self._code = code
+        self._needing: dict[type[Machine], bool] = {}
+        """Whether runs of a dialect call functions by name."""
         self._decoders: dict[str, msgspec.json.Decoder[list[Any]]] = {}
 
     async def load(self, row: RunRow, epoch: Epoch, upto: int | None = None) -> Run:
@@ -104,11 +109,19 @@ class Loader:
         run.restore(base, body)
         return run
 
-    def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None) -> Run:
+    def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None, shard: Shard | None = None) -> Run:
         machine = machine or self.bundle(info.dialect).machine(info)
-        run = Run(info, machine, self._ids, self._limits, epoch, self._notify, self._queues)
-        run.movable = self._store.fleet is not None
+        run = Run(info, machine, self._ids, self._limits, epoch, self._notify, self._queues, shard)
+        if self._store.fleet is not None and self._needs_code(machine):
+            run.code = self._code
         return run
+
+    def _needs_code(self, machine: Machine) -> bool:
+        """To ask a protocol takes a while."""
+        found = self._needing.get(type(machine))
+        if found is None:
+            found = self._needing[type(machine)] = isinstance(machine, NeedsCode)
+        return found
 
     def bundle(self, name: str) -> Bundle:
         try:

@@ -136,3 +136,12 @@ class NeedsCode(Protocol):
     def needed_code(self) -> Collection[str]:
         """All that it calls in its engine's own process, by the names that `bundle.HasCode` says them by."""
         ...
+
+
+@runtime_checkable
+class CallsCode(NeedsCode, Protocol):
+    """One that does not block its run: it asks for tasks, whatever is loaded here."""
+
+    def called_code(self, task: Task) -> str | None:
+        """The name of what a task calls in its engine's own process; None if any engine can do it."""
+        ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .enqueue import begin, dequeue
+from .enqueue import begin, dequeue, enqueue
 from .ids import TaskToken
 from .run import Run
 from .task import Task
@@ -13,8 +13,12 @@ RETRY = "~retry:"
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
     opened = run.state.tasks.open(task, unit.at)
-    if opened is not None:
-        begin(opened, run, unit)
+    if opened is None:
+        return
+    if opened.task.queue is None:  # by far the most common
+        unit.tasks.append(opened)
+    else:
+        enqueue(opened, run, unit)
 
 
 def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Protocol
 
 AND = " + "
 """Between the names of a pool; `fleet.sql` has it too."""
@@ -10,6 +11,12 @@ FOLLOW = ""
 """Instead of the name of a pool: the run has moved already, and what came for it since goes to where it is."""
 _LONGEST = 1000
 """Characters of a pool's name, which is in an index."""
+
+
+class Code(Protocol):
+    """What an engine has loaded."""
+
+    def has(self, name: str) -> bool: ...
 
 
 def pool_of(names: Collection[str]) -> str | None:

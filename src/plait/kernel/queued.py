@@ -64,6 +64,8 @@ class QueuedTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Lower first, then arrival; as its run was started with."""
     partition: str = ""
     """The key that limits of a partitioned queue are counted by."""
+    code: str = ""
+    """Engines that have it may claim it as workers do; written, and not read again."""
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
@@ -95,6 +97,8 @@ class ClaimRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     kinds: Sequence[str] | None = None
     handlers: Sequence[str] | None = None
     """None: whatever there is."""
+    code: Sequence[str] | None = None
+    """Of an engine: tasks with one of these, of any namespace and queue. Only stores with a fleet know them."""
 
 
 Expiry = Literal["lease", "heartbeat", "timeout"]

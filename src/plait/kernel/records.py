@@ -40,6 +40,11 @@ class Records:
     async def get(self, kind: str, namespace: str, id: str) -> Record | None:
         return await self._store.record(kind, namespace, id)
 
+    async def named(self, kind: str, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Record]:
+        """Of these namespaces and ids, those that are there."""
+        found = await self._store.records_named(kind, names) if names else []
+        return {(record.namespace, record.id): record for record in found}
+
     async def list(
         self,
         kind: str,

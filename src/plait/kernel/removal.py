@@ -36,6 +36,8 @@ class EndedQuery(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 class EndedPage(msgspec.Struct, frozen=True, gc=False):
     runs: list[RunId]
+    shards: list[Shard]
+    """Where the store has each of them."""
     next: Place | None
     """Where the next page begins; None: this was the last."""
 
@@ -45,10 +47,15 @@ class Removals(Protocol):
         """Runs that can be removed, oldest first. A run whose parent is still stored can't."""
         ...
 
-    async def shrink(self, run_id: RunId, before: Millis, limit: int) -> int:
-        """Deletes log lines of a run that had ended by then, and says how many: fewer than `limit` were the last."""
+    async def shrink(self, run_ids: Collection[RunId], before: Millis, limit: int) -> int:
+        """Deletes log lines of runs that had ended by then, and says how many: fewer than `limit` were the last."""
         ...
 
     async def sweep(self, limit: int) -> bool:
         """Deletes events of removed runs, and then their large values that no other run has; False: nothing is left."""
+        ...
+
+    async def remove_lost_inputs(self, shards: Collection[Shard], before: Millis, limit: int) -> list[RunId]:
+        """Deletes inputs that have waited since then for runs that are not stored, as when a child ends after the run
+        that started it was removed. Says whose they were: fewer than `limit` were the last."""
         ...

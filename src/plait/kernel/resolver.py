@@ -7,18 +7,22 @@ unit of work waits for it apart; then it goes to disk with the children in it, a
 from __future__ import annotations
 
 import logging
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from . import values
-from .apply_effects import add_child, refuse_child
+from .apply_effects import add_child, known_child, refuse_child
 from .background import Background
 from .bundle import Resolved
 from .dispatcher import Dispatcher
 from .effects import StartChild
 from .errors import PlaitError, Unavailable
+from .queue_options import check_limits, checked, place_of
 from .ready_queue import Entry, ReadyQueue
 from .run import Run
 from .run_cache import RunCache
+from .run_queues import ChildQueueing, QueuedRun, RunQueues
 from .unit_of_work import UnitOfWork
 
 log = logging.getLogger("plait.kernel")
@@ -34,6 +38,7 @@ class Resolver:
     def __init__(
         self,
         resolve: Resolve,
+        run_queues: RunQueues,
         queue: ReadyQueue,
         run_cache: RunCache,
         dispatcher: Dispatcher,
@@ -41,6 +46,7 @@ class Resolver:
         blob_threshold: int,
     ) -> None:
         self._resolve = resolve
+        self._run_queues = run_queues
         self._queue = queue
         self._run_cache = run_cache
         self._dispatcher = dispatcher
@@ -64,18 +70,23 @@ class Resolver:
             return  # its shard was lost meanwhile
         unit.unresolved = None
         try:
-            for child, resolved in zip(children, found, strict=True):
-                if isinstance(resolved, Resolved):
-                    add_child(child, resolved, run, unit)
+            for child, each in zip(children, found, strict=True):
+                if isinstance(each, Exception):
+                    refuse_child(child, each, run, unit)
                 else:
-                    refuse_child(child, resolved, run, unit)
+                    add_child(each.child, each.resolved, run, unit, each.place)
             self._queue.add(Entry(unit.seal(self._blob_threshold), run, unit))
         except Exception as error:
             self._dispatcher.broken(run, error)
 
-    async def _child(self, child: StartChild, run: Run) -> Resolved | Exception:
+    async def _child(self, child: StartChild, run: Run) -> _Ready | Exception:
         try:
-            return await self._resolve(child.dialect, child.definition, values.decode(child.input), run.info.namespace)
+            child = _inheriting(child, run)
+            place = await self._place(child, run)
+            if child.resolved is not None:
+                return _Ready(child, known_child(child, child.resolved), place)
+            input, namespace = values.decode(child.input), run.info.namespace
+            return _Ready(child, await self._resolve(child.dialect, child.definition, input, namespace), place)
         except Unavailable:
             raise
         except PlaitError as refusal:
@@ -83,3 +94,28 @@ class Resolver:
         except Exception as error:
             log.exception("child %s of run %s could not be resolved", child.run_id, run.id)
             return error
+
+    async def _place(self, child: StartChild, run: Run) -> QueuedRun | None:
+        """Where it waits first; raises if its queue can't take it."""
+        if child.queueing is None:
+            return None
+        place = place_of(run.info.namespace, checked(child.queueing), child.deadline)
+        if place is not None:
+            await check_limits(self._run_queues, place)
+        return place
+
+
+class _Ready(NamedTuple):
+    child: StartChild
+    resolved: Resolved
+    place: QueuedRun | None
+
+
+def _inheriting(child: StartChild, run: Run) -> StartChild:
+    """A child on a queue has its parent's priority and key, unless it names its own."""
+    own = run.state.queueing
+    if child.queueing is None or own is None:
+        return child
+    given: ChildQueueing = {"priority": own.priority, "partition": own.partition or None}
+    given.update(child.queueing)
+    return replace(child, queueing=given)

@@ -14,12 +14,13 @@ from msgspec.structs import replace
 from .errors import ErrorInfo
 from .events import Event, RunCancelled, RunCompleted, RunFailed, TaskDeadLettered
 from .failures import describe
-from .ids import Epoch, Ids, Millis, RunId, Seq, TaskToken, shard_of
+from .ids import Epoch, Ids, Millis, RunId, Seq, Shard, TaskToken, shard_of
 from .inputs import AnyInput, TimerFired
 from .limits import Limits
 from .machine import Machine, RunInfo
 from .notice import Notify, by_service
 from .past import NO_PAST, Past
+from .pools import Code
 from .replies import refused
 from .snapshot_policy import policy_of
 from .snapshots import Base, SnapshotBody, Snapshots
@@ -41,18 +42,19 @@ class Run:
         epoch: Epoch,
         notify: Notify = by_service,
         queues: Mapping[str, str] | None = None,
+        shard: Shard | None = None,
     ) -> None:
         self.info = info
         self.id = info.run_id
-        self.shard = shard_of(info.run_id)
+        self.shard = shard_of(info.run_id) if shard is None else shard
         self.epoch = epoch
         self.machine = machine
         self.state = RunState()
         self.state.tasks.queues = queues or {}
         self.ids = ids
         self.blocked: ErrorInfo | None = None
-        self.movable = False
-        """There may be other engines, with other code."""
+        self.code: Code | None = None
+        """What this engine has, if the run calls functions by name and other engines may have others."""
         self.limits = limits
         self.notify = notify
 
@@ -81,6 +83,8 @@ class Run:
         self.mailbox: deque[tuple[AnyInput, str | None]] = deque()
         self.queued = False
         self.create: RunRow | None = None
+        self.read_meanwhile = False
+        """While it was being made here, it was found in the store."""
         self.asked: list[str] = []
         """Keys of this round's inputs that someone waits for an answer to."""
 

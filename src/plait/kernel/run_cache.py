@@ -78,7 +78,7 @@ class RunCache:
 
     def add_new(self, row: RunRow, epoch: Epoch) -> Run:
         """A run that is to be made with its first commit."""
-        run = self.live[row.id] = self._loader.fresh(info_of(row), epoch)
+        run = self.live[row.id] = self._loader.fresh(info_of(row), epoch, shard=row.shard)
         run.create = row
         return run
 
@@ -127,9 +127,13 @@ class RunCache:
         it is not ours. While the store is away its inputs are kept, for the next try."""
         self._loading.setdefault(run_id, [])
         run = await self._build(run_id, row)
+        while run is not None and self._leases.epoch(run.shard) != run.epoch:
+            # Its shard was lost meanwhile. If it was won back, whoever took the shards up relied on this load
+            run = await self._build(run_id, None) if self._leases.owns(run_id) else None
         held = self._loading.pop(run_id)
-        if run is not None:
-            run = self.live.setdefault(run_id, run)  # it may have been made here meanwhile
+        if run is not None and (made := self.live.setdefault(run_id, run)) is not run:  # it is being made here
+            made.read_meanwhile = True
+            run = made
         return run, held
 
     async def _build(self, run_id: RunId, row: RunRow | None) -> Run | None:
@@ -154,7 +158,7 @@ class RunCache:
         except Exception as error:  # of another release, or a dialect with a bug: it must not harm its neighbours
             log.error("run %s can't be taken up: %s", run_id, error, exc_info=not isinstance(error, PlaitError))
             raise Unreadable(run_id, row, epoch or Epoch(0), self._loading.pop(run_id)) from error
-        return run if self._leases.epoch(run.shard) == epoch else None
+        return run
 
     def _is_elsewhere(self, row: RunRow) -> bool:
         """Whether only engines of a pool can take a run, and this one does not have its shard."""

@@ -20,13 +20,19 @@ import msgspec
 
 from .admission import QueueSettings
 from .ids import Millis, RunId
+from .view import Reason
 
 WAITING = "queued"
 """The kind of reason that the row of a waiting run has."""
 
 
-class Queueing(TypedDict, total=False):
-    """How a run is queued, as callers say it; times in seconds."""
+def waiting_on(queue: str) -> Reason:
+    """What the row of a run says that is put on a queue."""
+    return Reason(WAITING, f"queue `{queue}`")
+
+
+class QueueChoice(TypedDict, total=False):
+    """On which queue a run waits, and how."""
 
     queue: str | None
     """The run waits there until a slot is free."""
@@ -34,12 +40,22 @@ class Queueing(TypedDict, total=False):
     """Lower first, then arrival; also of the run's tasks on queues. 0 if not given."""
     partition: str | None
     """The key that a partitioned queue counts by; also of the run's tasks on queues."""
+
+
+class ChildQueueing(QueueChoice, total=False):
+    """How a child run is queued, as its parent says it; times in seconds."""
+
     dedup_id: str | None
     """While a run of the queue that has this id waits or runs, a start with the same id gives that run."""
-    reject: bool
-    """A duplicate is refused instead."""
     delay: float | timedelta | None
     """The run does not start before."""
+
+
+class Queueing(ChildQueueing, total=False):
+    """How a run is queued, as callers say it."""
+
+    reject: bool
+    """A duplicate is refused instead."""
     debounce: float | timedelta | None
     """A start with the same `dedup_id` while the run waits gives it the new input and has it wait that long anew."""
 
@@ -114,6 +130,18 @@ class QueueState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     running_tasks: int = 0
 
 
+class RunBacklog(msgspec.Struct, frozen=True, gc=False):
+    """How many runs a queue has, for whoever watches all of them."""
+
+    namespace: str
+    queue: str
+    waiting: int
+    delayed: int
+    running: int
+    oldest: Millis | None
+    """Since when the first of those that wait for a slot does."""
+
+
 class RunQueues(Protocol):
     """The part of a store that admits runs, and keeps the limits of queues. Runs get on queues by `Store.commit`."""
 
@@ -144,6 +172,10 @@ class RunQueues(Protocol):
         ...
 
     async def states(self, namespace: str) -> list[QueueState]: ...
+
+    async def backlogs(self) -> list[RunBacklog]:
+        """Of all namespaces, the queues that have runs."""
+        ...
 
     async def holders(self, namespace: str, queue: str, limit: int) -> list[SlotHolder]:
         """Who holds slots, the longest first."""

@@ -136,6 +136,8 @@ class InboxRow(msgspec.Struct, frozen=True, gc=False):
     """If the run is unknown or has ended, keep this instead."""
     behind: bool = False
     """The run may still wait on a queue: its owner then gets this after its start. So does one with a fallback."""
+    withdraws: bool = False
+    """If the run still waits on a queue, it leaves it and takes no slot: its owner gets its start, and then this."""
 
 
 class Taken(msgspec.Struct, frozen=True, gc=False):
@@ -154,12 +156,30 @@ class TimerRow(msgspec.Struct, frozen=True, gc=False):
     due: Millis
 
 
+def refusal_key(child: RunId) -> str:
+    """What the keys of all refusals of a child begin with, in the inbox of its parent."""
+    return f"~child:{child}:refused:"
+
+
+class ChildPlace(msgspec.Struct, frozen=True, gc=False):
+    """A child run waits on a queue. It is not made while its parent has a refusal of it to take note of: what was
+    refused a moment ago may be possible now, and the parent must not hear of both."""
+
+    place: QueuedRun
+    duplicate: InboxRow
+    """What the parent gets instead of a child, if another run has its `dedup_id`."""
+    announcement: InboxRow | None = None
+    """What a parent gets at once that only waits for its child to be there."""
+
+
 class NewChild(msgspec.Struct, frozen=True, gc=False):
     """A child run, made in its parent's commit. If its id belongs to another run, the parent gets `refusal`."""
 
     row: RunRow
     start: InboxRow
     refusal: InboxRow
+    queueing: ChildPlace | None = None
+    """Else it starts at once."""
 
 
 class DeadLetter(msgspec.Struct, frozen=True, gc=False):
@@ -343,7 +363,9 @@ class Store(Protocol):
         ...
 
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]: ...
-    async def next_due(self, shards: Collection[Shard]) -> Millis | None: ...
+    async def next_due(self, shards: Collection[Shard], after: Millis = Millis(0)) -> Millis | None:
+        """Of timers that are due later than `after`."""
+        ...
 
     # Reading
     async def run(self, run_id: RunId) -> RunRow | None: ...
@@ -380,14 +402,19 @@ class Store(Protocol):
 
     # Records
     async def record(self, kind: str, namespace: str, id: str) -> Record | None: ...
+    async def records_named(self, kind: str, names: Sequence[tuple[str, str]]) -> list[Record]:
+        """Those of a kind that have these namespaces and ids, in any order."""
+        ...
+
     async def records(
         self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
     ) -> list[Record]:
         """By id; `newest` turns that round. Those past the id `after`."""
         ...
 
-    def watch(self, callback: Callable[[], None]) -> None:
-        """Calls back on the event loop whenever another process may have written something."""
+    def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
+        """Calls back on the event loop whenever another process may have written something. Where it is known that
+        runs of its own only began, ended or wait, so that nobody here has anything to do, `shown` is called instead."""
         ...
 
     async def owners(self) -> list[Owner]:

@@ -6,6 +6,7 @@ one of them. An owner that leaves in peace takes that count back beforehand.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Collection
@@ -28,6 +29,8 @@ from .timers import Timers
 
 log = logging.getLogger("plait.kernel")
 
+_AT_ONCE = 64
+"""Runs that are loaded together: a store may read them in one go."""
 _PATIENCE = 2.0
 """Seconds for a run that may be what kills the process, before the next one is started."""
 
@@ -71,9 +74,10 @@ class Takeover:
         rows = await self._store.recovering(shards)
         if rows:
             log.info("took over %d shards with %d runs under way", len(shards), len(rows))
-        for row in rows:
-            if row.recoveries < SUSPECT_AFTER and not self._run_cache.knows(row.id):
-                await self._delivery.take_over(row, suspect=False)
+        sound = [row for row in rows if row.recoveries < SUSPECT_AFTER]
+        for start in range(0, len(sound), _AT_ONCE):
+            page = [row for row in sound[start : start + _AT_ONCE] if not self._run_cache.knows(row.id)]
+            await asyncio.gather(*(self._delivery.take_over(row, suspect=False) for row in page))
         self._callers.outcomes.look_again(shards)  # the owner before us may have ended a run that is waited for here
         self._subscriptions.gained(shards)
         suspects = [row for row in rows if row.recoveries >= SUSPECT_AFTER]

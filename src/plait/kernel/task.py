@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 from msgspec import Raw
@@ -62,6 +62,18 @@ class Task(msgspec.Struct, gc=False):
     """None: the run's owner does it."""
     unbound: ErrorInfo | None = None
     """Why a compensator can't be called with the code that is loaded: the run is blocked instead."""
+    code: str = ""
+    """Of one that is left to workers because its owner has not got the function: an engine that says it has this code
+    (`bundle.SharesTasks`) may claim it, too."""
+
+
+@runtime_checkable
+class HasQueueForm(Protocol):
+    """The input of a task that its owner does, and that would look different on a queue."""
+
+    def on_queue(self) -> tuple[Any, str]:
+        """As workers get it, and the `Task.code` of it."""
+        ...
 
 
 class Call(Protocol):

@@ -38,6 +38,8 @@ class TaskLogs:
         self._waiting: list[Line] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writing: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        """Who drains waits for lines that are on their way, too."""
         self.dropped = 0
 
     async def start(self) -> None:
@@ -84,9 +86,12 @@ class TaskLogs:
         await self.flush()
 
     async def flush(self) -> None:
-        lines, self._waiting = self._waiting, []
-        if not lines:
-            return
+        async with self._turn:
+            lines, self._waiting = self._waiting, []
+            if lines:
+                await self._write(lines)
+
+    async def _write(self, lines: list[Line]) -> None:
         first = lines[0]
         try:
             await self._queue.append(Write(RunId(f"~lines/{first.run_id}"), Shard(0), None, lines=lines))

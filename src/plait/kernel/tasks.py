@@ -17,7 +17,7 @@ from .ids import Ids, Millis, TaskToken
 from .inputs import TaskResult
 from .journal import Journal
 from .machine import TaskFacts
-from .task import Task
+from .task import HasQueueForm, Task
 from .values import NULL
 
 
@@ -121,10 +121,14 @@ class TaskBook:
         return opened
 
     def _placed(self, task: Task) -> Task:
-        """Where its kind is to be done. One that is on a queue stays there, whatever that is by now."""
+        """Where its kind is to be done. One that is on a queue stays there, whatever that is by now, and looks there
+        as it did: its next attempts are enqueued, too."""
         opening = self._openings.get(task.token)
         queue = opening.queue if opening is not None else self.queues.get(task.kind)
-        return msgspec.structs.replace(task, queue=queue) if queue else task
+        if not queue:
+            return task
+        input, code = task.input.on_queue() if isinstance(task.input, HasQueueForm) else (task.input, task.code)
+        return msgspec.structs.replace(task, queue=queue, input=input, code=code)
 
     def _open_journaled(self, task: Task, journal: Journal, past: TaskRetryScheduled | None) -> OpenTask | None:
         """An attempt that was under way goes on, unless it is suspended."""

@@ -75,10 +75,13 @@ class Timers:
         finally:
             self._looking = False
         self._next = None
-        due = await self._store.next_due(shards)
+        under_way = bool(self._firing)
+        due = await self._store.next_due(shards, now if under_way else Millis(0))
         if due is not None:
+            self.note(due)
+        if under_way:
             # What is past due now is under way, or could not be: look at it again, but do not spin on it
-            self.note(due if due > now else Millis(now + _AGAIN))
+            self.note(Millis(now + _AGAIN))
 
     async def start(self) -> None:
         """The first look comes with the first shards."""

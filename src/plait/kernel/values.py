@@ -51,7 +51,7 @@ class NotEncodable(InvalidInput):
 def encode(value: object, max_bytes: int = MAX_BYTES) -> Raw:
     """Encodes a user's value, or says exactly which part of it can't be."""
     try:
-        raw = _encoder.encode(value)
+        raw = _encode(value)
     except NotEncodable:
         raise
     except UnicodeEncodeError:
@@ -239,6 +239,7 @@ def _validated(model: Any, value: Json) -> Any:
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_enc_hook)
+_encode = _encoder.encode
 plain = msgspec.json.Encoder().encode
 """Encodes one of our own structures, whose parts have passed the door already."""
 _any = msgspec.json.Decoder()

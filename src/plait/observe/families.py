@@ -38,6 +38,7 @@ def families(facts: Snapshot) -> Iterator[Metric]:
     yield from _commits(facts.counted)
     yield from _engine(facts.engine, facts.counted, facts.lag)
     yield from _store(facts.store)
+    yield from _schedules(facts.engine)
     yield from _http(facts.counted)
     yield from _dialects(facts.engine)
     yield from agent_use.families(facts.counted.agents)
@@ -133,10 +134,34 @@ def _store(facts: StoreFacts | None) -> Iterator[Metric]:
         tasks.add_metric([length.namespace, length.queue, "waiting"], length.waiting)
         tasks.add_metric([length.namespace, length.queue, "claimed"], length.claimed)
     yield tasks
+    runs = GaugeMetricFamily("plait_queue_runs", "Runs on queues.", labels=["namespace", "queue", "state"])
+    oldest = GaugeMetricFamily(
+        "plait_queue_oldest_run_seconds",
+        "How long the oldest run has waited for a slot.",
+        labels=["namespace", "queue"],
+    )
+    for backlog in facts.run_queues:
+        for state in ("waiting", "delayed", "running"):
+            runs.add_metric([backlog.namespace, backlog.queue, state], getattr(backlog, state))
+        oldest.add_metric([backlog.namespace, backlog.queue], facts.age_of(backlog.oldest))
+    yield runs
+    yield oldest
     yield _gauge("plait_approvals_open", "Approvals that wait for a person.", facts.census.approvals)
     yield _gauge("plait_dead_letters_pending", "Dead letters that wait for a person.", facts.census.dead_letters)
     yield _gauge("plait_runs_blocked", "Runs that can't go on with the code that is loaded.", facts.census.blocked)
     yield _gauge("plait_timer_lag_seconds", "How long the oldest timer is overdue.", facts.timer_lag)
+
+
+def _schedules(engine: Engine) -> Iterator[Metric]:
+    counts = engine.schedules.counts
+    times = CounterMetricFamily(
+        "plait_schedule_times", "Times of schedules that were decided here.", labels=["cause", "outcome"]
+    )
+    for (cause, outcome), number in counts.times.items():
+        times.add_metric([cause, outcome], number)
+    yield times
+    help = "How late runs of schedules were started here, all together."
+    yield _counter("plait_schedule_delay_seconds", help, counts.delay_ms / 1000)
 
 
 def _http(counted: Counters) -> Iterator[Metric]:

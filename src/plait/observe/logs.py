@@ -1,6 +1,7 @@
 """Structured logs for processes of ours: whoever logs, by `logging` or by structlog, comes out in the same form.
 
-    at, level, logger, event | run_id, node, attempt in a step | request_id in a request | what the caller gave
+    at, level, logger, event | pid of one of several processes | run_id, node, attempt in a step |
+    request_id in a request | what the caller gave
 
 Lines of JSON when the stream is not a terminal, coloured lines when it is. Secrets are masked. Nothing here ever
 raises into the code that logs: what can't be formatted is said in a plainer line.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import traceback
 from types import TracebackType
@@ -28,20 +30,23 @@ with extra("server", "structured logging"):
 Format = Literal["auto", "json", "console"]
 _Failure = tuple[type[BaseException], BaseException, TracebackType | None]
 
-_FIRST = ("at", "level", "logger", "event", "run_id", "node", "attempt", "request_id")
+_FIRST = ("at", "level", "logger", "event", "pid", "run_id", "node", "attempt", "request_id")
 _ACCESS = ("client", "method", "path", "http_version", "status")
 _UVICORN = ("uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi")
 
 
-def configure(format: Format = "auto", level: str | int = "info", stream: TextIO | None = None) -> None:
-    """Sets up logging for the whole process; called again, it replaces what it had set up before."""
+def configure(
+    format: Format = "auto", level: str | int = "info", stream: TextIO | None = None, *, several: bool = False
+) -> None:
+    """Sets up logging for the whole process; called again, it replaces what it had set up before. `several`: processes
+    that are forked from this one write there, too, and each line says whose it is."""
     number = _level(level)
     out = sys.stderr if stream is None else stream
     as_json = format == "json" or (format == "auto" and not out.isatty())
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
-            *_facts(),
+            *_facts(several),
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -50,7 +55,7 @@ def configure(format: Format = "auto", level: str | int = "info", stream: TextIO
     root = logging.getLogger()
     for old in [handler for handler in root.handlers if isinstance(handler, _Output)]:
         root.removeHandler(old)
-    root.addHandler(_Output(out, as_json))
+    root.addHandler(_Output(out, as_json, several))
     root.setLevel(number)
     logging.captureWarnings(True)
     for name in _UVICORN:  # it brings handlers of its own unless it is told not to
@@ -67,12 +72,12 @@ def _level(level: str | int) -> int:
 
 
 class _Output(logging.StreamHandler[TextIO]):
-    def __init__(self, stream: TextIO, as_json: bool) -> None:
+    def __init__(self, stream: TextIO, as_json: bool, several: bool) -> None:
         super().__init__(stream)
         renderer = _json if as_json else structlog.dev.ConsoleRenderer(colors=stream.isatty(), timestamp_key="at")
         self.setFormatter(
             structlog.stdlib.ProcessorFormatter(
-                foreign_pre_chain=_facts(),
+                foreign_pre_chain=_facts(several),
                 pass_foreign_args=True,
                 processors=[
                     structlog.stdlib.ProcessorFormatter.remove_processors_meta,
@@ -102,8 +107,9 @@ class _Output(logging.StreamHandler[TextIO]):
 # -- what a line holds ---------------------------------------------------------------------------------------------
 
 
-def _facts() -> list[Processor]:
+def _facts(several: bool) -> list[Processor]:
     return [
+        *([_whose] if several else []),
         structlog.contextvars.merge_contextvars,
         _where,
         structlog.stdlib.add_log_level,
@@ -112,6 +118,11 @@ def _facts() -> list[Processor]:
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
         _filled_in,
     ]
+
+
+def _whose(_: Any, __: str, event: EventDict) -> EventDict:
+    event["pid"] = os.getpid()
+    return event
 
 
 def _where(_: Any, __: str, event: EventDict) -> EventDict:

@@ -9,8 +9,9 @@ from plait.engine import Engine
 from plait.engine.stalled import how_many
 from plait.kernel.census import Census
 from plait.kernel.errors import PlaitError
-from plait.kernel.ids import SHARDS
+from plait.kernel.ids import SHARDS, Millis
 from plait.kernel.queued import QueueLength
+from plait.kernel.run_queues import RunBacklog
 
 _FRESH = 5.0
 _PATIENCE = 2.0
@@ -26,8 +27,14 @@ class StoreFacts:
     """Shards that no living engine holds: their runs stand still."""
     stalled: int
     queues: list[QueueLength]
+    run_queues: list[RunBacklog]
+    at: Millis
     timer_lag: float
     """Seconds that the oldest timer is overdue."""
+
+    def age_of(self, moment: Millis | None) -> float:
+        """Seconds since then; 0 if there is none."""
+        return 0.0 if moment is None else max(0.0, (self.at - moment) / 1000)
 
 
 class Counting:
@@ -53,7 +60,7 @@ async def _ask(engine: Engine) -> StoreFacts | None:
     try:
         async with asyncio.timeout(_PATIENCE):
             census, stalled = await store.census(), await how_many(engine.kernel)
-            queues = await store.queues.lengths()
+            queues, run_queues = await store.queues.lengths(), await store.run_queues.backlogs()
             owners = [owner for owner in await store.owners() if owner.expires > now]
     except (PlaitError, TimeoutError):
         return None
@@ -63,5 +70,7 @@ async def _ask(engine: Engine) -> StoreFacts | None:
         unowned=max(0, SHARDS - sum(owner.shards for owner in owners)),
         stalled=stalled,
         queues=queues,
+        run_queues=run_queues,
+        at=now,
         timer_lag=0.0 if census.due is None else max(0.0, (now - census.due) / 1000),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
@@ -13,6 +13,8 @@ from plait.kernel import values
 from plait.kernel.bundle import Reference, Startable
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis
+from plait.kernel.queue_options import checked as check_options
+from plait.kernel.run_queues import QueueChoice, Queueing
 
 _NAME = re.compile(SCHEDULE_NAME)
 _LABELS = ("schedule", "scheduled_at")
@@ -30,6 +32,7 @@ def settings_of(
     catchup: float | timedelta,
     labels: dict[str, str] | None,
     deadline: float | timedelta | None,
+    **queueing: Unpack[QueueChoice],
 ) -> ScheduleSettings:
     if isinstance(definition, str):
         named = Reference("", definition, definition)
@@ -46,6 +49,9 @@ def settings_of(
         catchup_ms=span_of("catchup", catchup),
         labels=labels or {},
         deadline_ms=None if deadline is None else span_of("deadline", deadline),
+        queue=queueing.get("queue"),
+        priority=queueing.get("priority", 0),
+        partition=queueing.get("partition"),
     )
 
 
@@ -62,6 +68,7 @@ def checked(name: str, settings: ScheduleSettings) -> ScheduleSettings:
         found = msgspec.convert(body, ScheduleSettings)
     except msgspec.ValidationError as error:
         raise InvalidInput("schedule.bad_settings", f"schedule {name} can't be saved", why=str(error)) from None
+    check_options(queueing_of(found))
     for key, value in found.labels.items():
         values.text(f"label {key!r}", value)
         if key in _LABELS:
@@ -72,6 +79,11 @@ def checked(name: str, settings: ScheduleSettings) -> ScheduleSettings:
                 fix="use another name for the label",
             )
     return found
+
+
+def queueing_of(settings: ScheduleSettings) -> Queueing:
+    """How its runs are started."""
+    return {"queue": settings.queue, "priority": settings.priority, "partition": settings.partition}
 
 
 def span_of(what: str, given: float | timedelta) -> Millis:

@@ -1,7 +1,8 @@
 """One connection: uvicorn's HTTP protocol, with limits on the head of a request.
 
 uvicorn waits forever for the head of a request and accepts one of any size. Here a head has a time and a size limit,
-and what is not HTTP gets a problem like every other error.
+and what is not HTTP gets a problem like every other error. A server that stops answers one more request on a
+connection and closes it, also one that was accepted while the listening socket closed: uvicorn never tells those.
 """
 
 from __future__ import annotations
@@ -18,17 +19,21 @@ from plait.kernel.errors import PlaitError
 
 from . import problem
 from .connections import Connections
-from .errors import BadRequest, HeadTooLarge, TooManyConnections, TooSlow
+from .errors import BadRequest, HeadTooLarge, Stopping, TooManyConnections, TooSlow
 from .headers import NO_STORE, SECURITY
 from .middleware import request_id
 from .site import Settings
 
+_LATE = 0.5
+"""Seconds for the head of a request on a connection that was accepted while the server stops."""
+
 
 class HttpProtocol(HttpToolsProtocol):
-    def __init__(self, settings: Settings, room: Connections, **given: Any) -> None:
+    def __init__(self, settings: Settings, room: Connections, stopping: asyncio.Event, **given: Any) -> None:
         super().__init__(**given)
         self._settings = settings
         self._room = room
+        self._stopping = stopping
         self._in_head = False
         self._upgraded = False
         self._seen = 0
@@ -73,9 +78,15 @@ class HttpProtocol(HttpToolsProtocol):
             self._refuse(HeadTooLarge(self._settings.head_bytes))
             raise ValueError("refused")  # ends the parser's work on it
         super().on_headers_complete()
+        cycle: Any = self.cycle  # None before an upgrade
+        if cycle is not None and self._stopping.is_set():
+            cycle.keep_alive = False
 
     def handle_websocket_upgrade(self) -> None:
         self._upgraded = True
+        if self._stopping.is_set():
+            self._refuse(Stopping())
+            return
         super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
@@ -86,7 +97,10 @@ class HttpProtocol(HttpToolsProtocol):
         """Nothing to warn about: the request is answered without the upgrade."""
 
     def _wait_for_head(self) -> None:
-        self._timer = self.loop.call_later(self._settings.head_seconds, self._too_slow)
+        seconds = self._settings.head_seconds
+        if self._stopping.is_set():
+            seconds = min(seconds, _LATE)
+        self._timer = self.loop.call_later(seconds, self._too_slow)
 
     def _stop_waiting(self) -> None:
         if self._timer is not None:

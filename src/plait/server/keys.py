@@ -22,7 +22,15 @@ async def create(call: Call[Query, NewKey]) -> Answer:
         raise WrongNamespace(str(body.namespace))
     namespace = body.namespace or own
     key, text = await call.host.auth.keys.create(
-        body.name, body.role, namespace, body.expires_in, body.queues, facets=body.facets, pii=body.pii
+        body.name,
+        body.role,
+        namespace,
+        body.expires_in,
+        body.queues,
+        facets=body.facets,
+        pii=body.pii,
+        start_rate=body.start_rate,
+        max_running=body.max_running,
     )
     fields = {name: getattr(key, name) for name in key.__struct_fields__}
     return Answer(CreatedKey(**fields, key=text), 201)

@@ -1,7 +1,8 @@
 """One server process: listen, serve, and stop without losing anything.
 
-To stop: readiness fails, the listening socket closes, streams end, requests in progress finish within a time limit,
-and only then is the engine closed, which gives up its shards. A second signal exits immediately.
+To stop: readiness fails, the listening socket closes, streams end, requests in progress finish within a time limit and
+are the last of their connections, and only then is the engine closed, which gives up its shards. A second signal exits
+immediately.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class Process:
         self.config = config = uvicorn.Config(
             app,
             interface="asgi3",
-            http=cast("Any", partial(HttpProtocol, site.settings, room)),
+            http=cast("Any", partial(HttpProtocol, site.settings, room, site.stopping)),
             ws="none" if site.settings.argyll == "off" else "websockets-sansio",
             ws_max_size=_MAX_MESSAGE,
             ws_ping_interval=_PING,

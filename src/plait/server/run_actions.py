@@ -67,6 +67,7 @@ async def message(call: Call[Scoped, SendMessage]) -> Answer:
 
 async def fork(call: Call[Scoped, ForkRun]) -> Answer:
     handle = await _run(call)
+    await call.host.quotas.take(call.caller, call.namespace)
     made = await handle.fork(call.body.at, call.body.edits, call.body.id)
     return Answer(RunRef(id=made.id, namespace=made.namespace, status=await made.status()), 201)
 

@@ -35,13 +35,14 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     body, engine = call.body, call.host.engine
     namespace = call.namespace if body.namespace is None else namespace_of(call.caller, body.namespace)
     given = _asked_for(body)
+    counted = await call.host.quotas.take(call.caller, namespace)
     handle: Handle[Any] = await engine.start(
         definition_of(call.host, body.dialect, given),
         body.input if body.tag is None else body.inputs,
         id=body.id,
         namespace=namespace,
         deadline=None if body.deadline_ms is None else body.deadline_ms / 1000,
-        labels=body.labels or None,
+        labels={**(body.labels or {}), **counted} or None,
         subject=body.subject,
         by=call.caller.name,
         **queueing_of(body),
@@ -212,6 +213,7 @@ ROUTES = (
             Fault(404, "CODE_NOT_LOADED", "No definition of that name is loaded."),
             Fault(409, "kernel.run_exists", "The id belongs to a run with another definition or input."),
             Fault(410, "codec.erased", "The subject was erased."),
+            Fault(429, "auth.start_rate", "The key may start no more runs now, or has too many under way."),
         ),
         example={"definition": "order", "input": {"customer": "Ann"}, "id": "order-1", "labels": {"shop": "north"}},
     ),

@@ -14,6 +14,7 @@ from plait.registry.engine import Engine
 
 from .auth import AuthOptions, KeyGuard
 from .errors import Overloaded, Stopping, TooManyWatchers
+from .quotas import Quotas
 from .readiness import Readiness
 
 if TYPE_CHECKING:  # an extra
@@ -73,6 +74,7 @@ class Site:
     settings: Settings
     metrics: Metrics
     readiness: Readiness
+    quotas: Quotas
     traces: Traces | None = None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     in_flight: int = 0
@@ -117,7 +119,8 @@ async def site_of(
 ) -> AsyncGenerator[Site]:
     """A site on an open engine. `secret` is the signing secret, if the caller already has it."""
     auth = await KeyGuard.start(engine, options or AuthOptions(public_url=settings.public_url), secret)
+    quotas = Quotas(engine.kernel.store, engine.kernel.clock)
     try:
-        yield Site(engine, engine.bundles, auth, settings, metrics or Metrics(), Readiness(engine), traces)
+        yield Site(engine, engine.bundles, auth, settings, metrics or Metrics(), Readiness(engine), quotas, traces)
     finally:
         await auth.close()

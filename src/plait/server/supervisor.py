@@ -10,6 +10,7 @@ others start: what is wrong with the code or the database is said once. A proces
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -44,6 +45,19 @@ class Link:
             os.write(self.ready_pipe, b"!")
         os.close(self.ready_pipe)
 
+    def when_alone(self, stop: Callable[[], None]) -> None:
+        """Stops the process once its supervisor is gone, and says why."""
+
+        def alone() -> None:
+            self.let_go()  # it would be called again and again
+            log.error("the process that supervises this one is gone; it stops, and other engines take over its runs")
+            stop()
+
+        asyncio.get_running_loop().add_reader(self.life_pipe, alone)
+
+    def let_go(self) -> None:
+        asyncio.get_running_loop().remove_reader(self.life_pipe)
+
 
 @dataclass(slots=True)
 class _Process:
@@ -70,6 +84,11 @@ class Supervisor:
     """When the next process may be started."""
     _announced: bool = False
     _code: int = 0
+
+    @property
+    def announced(self) -> bool:
+        """All were ready once."""
+        return self._announced
 
     def run(self) -> Link | int:
         """Returns in each process, with its link; and in this one when all have ended, with the exit code."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plait.kernel.ids import Millis, RunId
+from plait.kernel.ids import Millis, RunId, Shard
 from plait.kernel.removal import EndedPage, EndedQuery, Place
 
 _BEGINNING: Place = (Millis(-1), RunId(""))
@@ -16,6 +16,7 @@ def start_of(query: EndedQuery) -> Place:
 
 
 def ended_page(found: Sequence[Any], limit: int) -> EndedPage:
-    """Of rows of a moment, an id, and whether that run can be removed."""
-    runs = [RunId(id) for _, id, removable in found if removable]
-    return EndedPage(runs, (Millis(found[-1][0]), RunId(found[-1][1])) if len(found) == limit else None)
+    """Of rows of a moment, an id, whether that run can be removed, and its shard."""
+    runs = [RunId(row[1]) for row in found if row[2]]
+    shards = [Shard(row[3]) for row in found if row[2]]
+    return EndedPage(runs, shards, (Millis(found[-1][0]), RunId(found[-1][1])) if len(found) == limit else None)

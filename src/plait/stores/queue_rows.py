@@ -50,12 +50,12 @@ def limits_of(found: Iterable[Row]) -> dict[str, QueueSettings]:
     return {name: settings_of(column, name) for name, column in found}
 
 
-def load_of(running: Sequence[Row], starts: Sequence[Row], now: Millis) -> Load:
-    """`running`: by key, how many, and perhaps how many of one worker; `starts`: by key, how many, and when first."""
+def load_of(running: Sequence[Row], starts: Sequence[Row], workers: Sequence[Row], now: Millis) -> Load:
+    """`running`: by key, how many; `starts`: by key, how many, and when first; `workers`: who has how many."""
     return Load(
         running={row[0]: row[1] for row in running},
         starts={row[0]: Starts(row[1], Millis(now - row[2])) for row in starts},
-        by_worker=sum(row[2] or 0 for row in running if len(row) > 2),
+        by_worker=dict(workers),
     )
 
 

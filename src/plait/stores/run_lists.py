@@ -7,8 +7,8 @@ its newest and they are merged. Nothing is sorted that is larger than `FEW`, exc
 no order: there the newest runs are looked at first, so that a text that many runs have is found among those, and the
 index is asked for one that few of them have.
 
-`list_steps` only decides. It yields what is to be asked of the database, a `Count`, `Floor`, `Rows` or `Names`, is sent
-the answer, and returns the list: so that one store can do it in a thread and another can await it.
+`list_steps` only decides. It yields what is to be asked of the database, a `Count`, `Floor`, `Rows`, `Names` or
+`Expected`, is sent the answer, and returns the list: so that one store can do it in a thread and another can await it.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ _FIRST_LOOK = 500
 """Of the newest runs, for a text."""
 _FARTHEST_LOOK = 10_000
 """Runs that are looked at for a text, one by one, before its index is the better way."""
+_FARTHEST_OF_ALL = 50_000
+"""Where the index would have a large part of all runs to be put in order."""
+_LOOK_COSTS = 16
+"""As much as so many runs that an index of texts gives in no order."""
 _RUNNING = ("working", "waiting", "blocked")
 _SHOWN = ("completed", *_RUNNING, "failed", "cancelled")
 """Statuses as the index has them, in the order in which they are read: first the one that most runs have."""
@@ -100,6 +104,13 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class Expected:
+    """How many runs have a text, at most, as the database's statistics say; None: nobody knows."""
+
+    text: TextMatch
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
     """Pairs of a namespace and a dialect, or a definition, that have runs; of one namespace or (None) of all."""
 
@@ -107,7 +118,7 @@ class Names:
     namespace: str | None
 
 
-Step: TypeAlias = Count | Floor | Rows | Names
+Step: TypeAlias = Count | Floor | Rows | Names | Expected
 Steps: TypeAlias = Generator[Step, Any, list[RunRow]]
 
 
@@ -257,7 +268,7 @@ def _ordered_search(query: RunFilter, text: TextMatch, best: Best, can: Abilitie
     """Where the index of texts gives the newest first: only a text that many have is better looked for in the rows."""
     if (yield from _count(best.sources, FEW + 1)) <= FEW:
         return (yield from _merged(query, best.rows(text)))
-    asked = yield from _by_text(text, best, can)
+    asked = yield from _by_text(query, text, best, can)
     if (yield from _count(best.sources, _SOME + 1)) <= _SOME:
         having: int = yield Count(asked[-1].source, FEW + 1, text)
         if having > FEW:
@@ -270,16 +281,28 @@ def _sorted_search(query: RunFilter, text: TextMatch, best: Best, can: Abilities
     are looked at for as long as those before promise a whole page."""
     found: list[RunRow] = []
     seen, look, until = 0, _FIRST_LOOK, None
+    farthest = yield from _farthest(text)
     while True:
         since = yield from _floor(best.sources, look, until)
         found += yield from _merged(query, best.rows(text, since, until))
         if since is None or len(found) >= query.limit:
             return found[: query.limit]
         seen += look
-        needed = seen * query.limit // len(found) if found else _FARTHEST_LOOK
-        if needed >= _FARTHEST_LOOK:
-            return (yield from _merged(query, (yield from _by_text(text, best, can))))
+        needed = seen * query.limit // len(found) if found else _none_found(seen, farthest)
+        if needed >= farthest:
+            return (yield from _merged(query, (yield from _by_text(query, text, best, can))))
         look, until = max(_FIRST_LOOK, needed - seen), since
+
+
+def _farthest(text: TextMatch) -> Generator[Step, Any, int]:
+    """Runs that may be looked at before the index is asked: as long as that has cost less than the index would."""
+    expected: int | None = yield Expected(text)
+    return _FARTHEST_LOOK if expected is None else max(_FARTHEST_LOOK, min(expected // _LOOK_COSTS, _FARTHEST_OF_ALL))
+
+
+def _none_found(seen: int, farthest: int) -> int:
+    """How many to look at, all in all, when none of those had the text: it may be one that only old runs have."""
+    return farthest if farthest == _FARTHEST_LOOK or seen * 4 >= farthest else seen * 4
 
 
 def _floor(sources: Sources, depth: int, until: int | None) -> Generator[Step, Any, int | None]:
@@ -291,14 +314,14 @@ def _floor(sources: Sources, depth: int, until: int | None) -> Generator[Step, A
     return max((moment for moment in found if moment is not None), default=None)
 
 
-def _by_text(text: TextMatch, best: Best, can: Abilities) -> Generator[Step, Any, list[Rows]]:
+def _by_text(query: RunFilter, text: TextMatch, best: Best, can: Abilities) -> Generator[Step, Any, list[Rows]]:
     """Runs that have it in a name; and, last, those that have it in an id, a label or an error."""
-    named = yield from _named(text, best, can)
+    named = yield from _named(query, text, best, can)
     spaces = [(space,) for space in best.namespaces] if text.anywhere else []
     return [*named, Rows(source("of_text", spaces), text)]
 
 
-def _named(text: TextMatch, best: Best, can: Abilities) -> Generator[Step, Any, list[Rows]]:
+def _named(query: RunFilter, text: TextMatch, best: Best, can: Abilities) -> Generator[Step, Any, list[Rows]]:
     """Runs whose definitions' names have it, or whose ids begin with it and are not in the index of texts."""
     only_named = replace(text, anywhere=False)
     spaces = best.namespaces
@@ -307,7 +330,9 @@ def _named(text: TextMatch, best: Best, can: Abilities) -> Generator[Step, Any, 
     begun = yield from _count((beginning,), FEW + 1)
     if begun > FEW or len(text.definitions) > _MANY_NAMES:
         return best.rows(only_named)
-    named = _by_definition(text.definitions, spaces, list(_SHOWN), can)
+    # With those that wait: one whose task a worker has is at work
+    statuses = [status for status in _SHOWN if status in {*_asked(query), "waiting"}]
+    named = _by_definition(text.definitions, spaces, statuses, can)
     return [Rows(part, only_named) for part in (beginning, named)]
 
 

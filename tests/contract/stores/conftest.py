@@ -23,5 +23,7 @@ def shared_backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
 
 def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
     encrypted, _, kind = request.param.rpartition(" ")
-    below = Sqlite(tmp_path / "plait.db") if kind == "sqlite" else PostgreSQL(request.getfixturevalue("postgres_url"))
+    below = (
+        Sqlite(tmp_path / "plait.db") if kind == "sqlite" else PostgreSQL(request.getfixturevalue("ready_postgres_url"))
+    )
     return Encrypted(below) if encrypted else below

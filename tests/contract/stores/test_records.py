@@ -148,3 +148,11 @@ async def test_a_log_is_read_in_pages(backend: Backend):
         assert await store.log(RunId("run"), limit=2) == rows[:2]
         assert await store.log(RunId("run"), Seq(1), limit=2) == rows[:2]
         assert await store.log(RunId("run"), Seq(3), limit=2) == rows[2:]
+
+
+async def test_several_records_are_read_by_name(backend: Backend):
+    async with opened(backend) as store:
+        one, other = record("1", namespace="a"), record("2", namespace="b")
+        await put(store, one, other, record("1", namespace="b"), record("1", namespace="a", kind="tag"))
+        found = await store.records_named("key", [("a", "1"), ("b", "2"), ("b", "3")])
+        assert sorted(found, key=lambda each: each.id) == [one, other]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from plait.kernel import values
 from plait.kernel.errors import NotFound
-from plait.kernel.ids import Epoch, Millis, RunId, Seq
+from plait.kernel.ids import Epoch, Millis, RunId, Seq, shard_of
 from plait.kernel.removal import EndedPage, EndedQuery
 from plait.kernel.store import Line, LogRow, RunFilter, Snapshot, Store, Taken
 from tests.contract.stores.backends import Backend, opened
@@ -208,8 +208,12 @@ async def test_pages_of_ended_runs_say_which_can_be_removed(backend: Backend):
         await end(store, owner, "a", "c", "d", "a-child", ended_at=Millis(NOW + 10))
         await end(store, owner, "e", ended_at=Millis(LATER + 1))
         first = await store.removals.ended(query(limit=3))
-        assert first == EndedPage([RunId("a"), RunId("c")], (Millis(NOW + 2), RunId("c")))
-        assert await store.removals.ended(query(limit=3, after=first.next)) == EndedPage([RunId("d")], None)
+        assert first == EndedPage(
+            [RunId("a"), RunId("c")], [shard_of(RunId("a")), shard_of(RunId("c"))], (Millis(NOW + 2), RunId("c"))
+        )
+        assert await store.removals.ended(query(limit=3, after=first.next)) == EndedPage(
+            [RunId("d")], [shard_of(RunId("d"))], None
+        )
         assert (await store.removals.ended(query(shards=[]))).runs == []
         assert (await store.removals.ended(query(status="failed"))).runs == []
         assert (await store.removals.ended(query(dialect="graph"))).runs == []
@@ -223,8 +227,8 @@ async def test_log_lines_of_an_ended_run_can_go_before_it(backend: Backend):
         lines = [Line(RunId(run), "step", 1, NOW, "info", f"line {n}") for run in ("run", "running") for n in range(5)]
         await must(store, owner.write("run", lines=lines, patch=ended()))
         shrink = store.removals.shrink
-        assert [await shrink(RunId("run"), LATER, 3) for _ in range(3)] == [3, 2, 0]
-        assert await shrink(RunId("running"), LATER, 3) == 0
+        assert [await shrink([RunId("run"), RunId("running")], LATER, 3) for _ in range(3)] == [3, 2, 0]
+        assert await shrink([RunId("running")], LATER, 3) == 0
         assert len(await store.lines(RunId("running"), None, 0, 10)) == 5
 
 
@@ -286,3 +290,17 @@ async def test_a_value_that_belongs_to_no_run_stays(backend: Backend):
         await remove(store, owner, "run")
         await swept(store)
         assert await store.blob(value[0]) == value[1]
+
+
+async def test_inputs_for_runs_that_are_not_there_go_after_a_while(backend: Backend):
+    async with opened(backend) as store:
+        await own_all(store)
+        await must(store, outside("run", create=run_row("run"), inbox=[message("run", "mine")]))
+        await must(store, outside("gone", inbox=[message("gone", "a"), message("gone", "b"), message("lost", "a")]))
+        remove = store.removals.remove_lost_inputs
+        assert await remove(ALL, Millis(NOW - 1), 10) == []
+        assert await remove([], NOW, 10) == []
+        assert len(await remove(ALL, NOW, 2)) == 2
+        assert len(await remove(ALL, NOW, 2)) == 1
+        assert await remove(ALL, NOW, 2) == []
+        assert [row.key for row in await store.inbox(ALL, 10)] == ["mine"]

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from plait.kernel.admission import QueueSettings
-from plait.kernel.ids import Millis, RunId, TaskToken
+from plait.kernel.ids import Millis, RunId, TaskToken, shard_of
 from plait.kernel.queued import Claim
 from plait.kernel.run_queues import QueuedRun
 from plait.kernel.store import Store, Taken, Verdict, Write
@@ -343,3 +343,17 @@ async def test_the_limits_of_all_queues_together_hold_for_one_claim(backend: Bac
         await enqueue(store, owner, *(queued_task("run", f"t{n}", queue=q) for n, q in enumerate(["gpu", "cpu"] * 2)))
         assert len(await _claim(store, "c1", queues=["gpu", "cpu"])) == 2
         assert await _claim(store, "c2", queues=["gpu", "cpu"], lease=LONG) == []
+
+
+async def test_an_engine_gets_no_more_runs_than_one_may_have(backend: Backend):
+    async with opened(backend) as store:
+        first = {lease.shard for lease in await store.claim("first", LONG, 32)}
+        await store.claim("second", LONG, 32)
+        await limit(store, per_worker=2)
+        await put(store, *(f"run-{n:02}" for n in range(40)))
+        begun = await admitted(store)
+        assert sorted(shard_of(RunId(run_id)) in first for run_id in begun) == [False, False, True, True]
+        assert await admitted(store) == []
+        place = await store.run_queues.place(RunId("run-39"))
+        assert place is not None
+        assert place.why == "2 of 2 slots of its process taken"

@@ -64,6 +64,8 @@ async def test_the_next_due_time_is_the_earliest(backend: Backend):
         assert await store.next_due(ALL) is None
         await must(store, owner.write("run", timers=[timer("run", "a", 30), timer("run", "b", 20)]))
         assert await store.next_due(ALL) == 20
+        assert await store.next_due(ALL, Millis(20)) == 30
+        assert await store.next_due(ALL, Millis(30)) is None
         await must(store, owner.write("run", cleared=[TaskToken("b")]))
         assert await store.next_due(ALL) == 30
 

@@ -13,6 +13,7 @@ from plait import Context, CriticalError, Engine, Route, graph, handler, workflo
 from plait.dialects.graph.handlers import NodeContext
 from plait.errors import Conflict, InvalidInput, PlaitError, RunFailed
 from plait.kernel.clock import SystemClock
+from plait.kernel.errors import ErrorInfo
 from plait.testing import ScriptedModel
 from plait.workers.queue_worker import QueueWorker, WorkerSettings
 from tests.dialects.graph.drawing import drawn, human, task
@@ -315,6 +316,22 @@ async def test_a_node_with_a_queue_is_done_by_a_worker(url: str) -> None:
         finally:
             worker.stop()
             await working
+
+
+async def test_a_task_on_a_queue_looks_the_same_in_its_next_attempt_when_the_engine_has_its_handler_by_then(
+    tmp_path: Path,
+) -> None:
+    url = f"sqlite:///{tmp_path}/plait.db"
+    definition = graph(drawn("A > B", task("A", type="wait", config={"seconds": 0}), calls("B", "double", retry=QUICK)))
+    async with Engine(url) as lacking:
+        await lacking.start(definition, {"n": 1}, id="r")
+        [first] = await lacking.queues.claim("w", ["wf.tasks.task"], wait_ms=60_000)
+    async with Engine(url, definitions=DEFINITIONS) as having:
+        await having.queues.fail(first.id, ErrorInfo("worker.failed", "no"))
+        [second] = await having.queues.claim("w", ["wf.tasks.task"], wait_ms=60_000)
+        assert (second.attempt, second.input) == (2, first.input)
+        await having.queues.complete(second.id, {"n": 2})
+        assert await (await having.get("r")).result() == {"B": {"n": 2}}
 
 
 async def test_a_fork_does_a_node_again_and_takes_other_outputs_as_the_page_sends_them() -> None:

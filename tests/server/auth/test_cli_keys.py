@@ -131,3 +131,11 @@ def test_an_empty_list_says_so(db: str):
     made = plait(db, "create", "x", "--json").json
     assert plait(db, "list", "-n", "team-z").out.strip() == "no keys"
     assert made["name"] == "x"
+
+
+def test_a_key_has_the_quotas_that_it_was_made_with(db: str):
+    made = plait(db, "create", "ci", "--role", "operator", "--start-rate", "5", "--max-running", "9", "--json").json
+    assert (made["start_rate"], made["max_running"]) == (5, 9)
+    told = plait(db, "create", "other", "--start-rate", "5", "--max-running", "9")
+    assert "5 starts a second, 9 runs at once" in told.err
+    assert plait(db, "create", "bad", "--max-running", "0", "--json").problem["code"] == "auth.bad_quota"

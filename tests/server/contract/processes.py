@@ -39,12 +39,23 @@ class ServeProcess:
         self.processes: list[int] = []
         """Of several, their ids when they were started."""
         self._environment = {**os.environ, LEDGER: str(ledger)}
+        self.errors = ledger.with_name("stderr")
+        """What it logs."""
         self._process: Process | None = None
         self._reading: asyncio.Future[str] | None = None
 
+    def engines(self) -> list[int]:
+        """Of several, the ids of those that there are now."""
+        assert self._process is not None
+        found = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text()
+        return [int(pid) for pid in found.split()]
+
     async def start(self) -> None:
         """Returns when it listens."""
-        self._process = process = start(*self._command, env=self._environment, stdout=subprocess.PIPE)
+        with self.errors.open("a") as errors:
+            self._process = process = start(
+                *self._command, env=self._environment, stdout=subprocess.PIPE, stderr=errors
+            )
         assert process.stdout is not None
         async with asyncio.timeout(PATIENCE):
             # Steps of before write there, too

@@ -2,7 +2,8 @@
 
 A use is a record of its own, named by the pipeline and the call: a call that is repeated after a crash is the same
 record. The promotion is an event of the namespace's stream; of two processes that want to write it, the second reads on
-and finds it there. Uses are forgotten then: what was ever promoted is not counted again.
+and finds it there. Uses are forgotten then: what was ever promoted is not counted again. Those that were never enough
+are trimmed with retention (`engine.record_trims`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from plait.agents.record_kinds import USE
 from plait.definitions.hashing import canonical
 from plait.kernel import values
 from plait.kernel.clock import Clock
@@ -27,7 +29,6 @@ from .setting import MOST_USES, USES
 from .tool_log import PromotedTool, ToolEvent, ToolLog, ToolPromoted, ToolRemoved
 
 _KIND: Final = "agent_tools"
-_USE: Final = "agent_use"
 _decoder: msgspec.json.Decoder[ToolEvent] = msgspec.json.Decoder(ToolEvent)
 _log = logging.getLogger("plait.agents")
 
@@ -60,13 +61,13 @@ class Promotions:
         if digest in (await self._refreshed(namespace)).log.hashes:
             return None
         call = hashlib.sha256(key.encode()).hexdigest()[:32]
-        await self._records.add(Record(_USE, namespace, f"{digest}/{call}", values.NULL, self._clock.now()))
+        await self._records.add(Record(USE, namespace, f"{digest}/{call}", values.NULL, self._clock.now()))
         counted = await self._counted(namespace, digest)
         if len(counted) < enough:
             return None
         made = await self._promote(namespace, steps, digest, len(counted))
         for id in counted:
-            await self._records.remove(_USE, namespace, id)
+            await self._records.remove(USE, namespace, id)
         return made
 
     async def list(self, namespace: str) -> list[PromotedTool]:
@@ -103,7 +104,7 @@ class Promotions:
                     return entry.log.tools.get(name)
 
     async def _counted(self, namespace: str, digest: str) -> list[str]:
-        page = await self._records.list(_USE, namespace, after=f"{digest}/", limit=MOST_USES)
+        page = await self._records.list(USE, namespace, after=f"{digest}/", limit=MOST_USES)
         return [record.id for record in page if record.id.startswith(f"{digest}/")]
 
     async def _refreshed(self, namespace: str) -> _Entry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -36,6 +36,7 @@ from .running.machine import AflMachine
 from .running.programs import Programs
 from .running.state import AflStart
 from .running.types import misfit
+from .running.work import code_name
 from .scripts import HasLanguages, ScriptExecutor
 from .stored_handlers import StoredHandlers
 from .telemetry import Sinks
@@ -184,6 +185,10 @@ class AflBundle:
         for each in definition.handlers.all():
             if self.handlers.get(each.name) is not each:
                 self.handlers.add(each)
+
+    def code(self) -> Collection[str]:
+        """The functions that do events here; who else does them is in the runs."""
+        return [code_name(each.name) for each in self.handlers.all() if callable(each.target)]
 
     # -- runs ----------------------------------------------------------------------------------------------------
 

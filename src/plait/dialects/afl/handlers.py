@@ -7,14 +7,16 @@ import inspect
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
 from plait.kernel.bundle import Reference, Startable
 from plait.kernel.errors import InvalidInput
+from plait.kernel.queue_options import as_defined
 from plait.kernel.queued import QUEUE_RULE, is_queue
 from plait.kernel.retry import Retry
+from plait.kernel.run_queues import ChildQueueing
 
 from .program.program import Program
 from .running.state import Binding
@@ -36,6 +38,8 @@ class ChildTarget:
     """A run of any dialect, with the payload as its input and its output as the result."""
 
     reference: Reference
+    queueing: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The queue that it waits on first, as definitions say it; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +58,12 @@ def http(url: str) -> HttpTarget:
     return HttpTarget(url)
 
 
-def child(definition: Startable | str | Reference) -> ChildTarget:
+def child(definition: Startable | str | Reference, **queueing: Unpack[ChildQueueing]) -> ChildTarget:
+    """A run of any definition; with `queue=`, it waits there for a slot first."""
+    place = as_defined(queueing)
     if isinstance(definition, str):
-        return ChildTarget(Reference("", definition, definition))
-    return ChildTarget(definition if isinstance(definition, Reference) else definition.reference())
+        return ChildTarget(Reference("", definition, definition), place)
+    return ChildTarget(definition if isinstance(definition, Reference) else definition.reference(), place)
 
 
 def queue(name: str) -> QueueTarget:
@@ -162,7 +168,8 @@ def binding_of(found: Registration) -> Binding:
         case HttpTarget():
             own = Binding("http", url=target.url)
         case ChildTarget():
-            own = Binding("child", dialect=target.reference.dialect, definition=_plain(target.reference.definition))
+            reference, place = target.reference, dict(target.queueing)
+            own = Binding("child", dialect=reference.dialect, definition=_plain(reference.definition), queueing=place)
         case QueueTarget():
             own = Binding("queue", target.queue)
         case _:

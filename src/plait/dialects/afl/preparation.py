@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any, Final, cast
 
 import msgspec
@@ -26,7 +27,10 @@ _FIELDS = ("source", "sources", "compiled", "workflow", "version", "strict")
 
 _KEPT: Final = 256
 _known: dict[bytes, Prepared] = {}
-"""Programs that were compiled in this process: the same text always gives the same."""
+"""Programs that were compiled in this process: the same text always gives the same. The one that was not used for the
+longest time is first, and goes first: one that is in use is not compiled again, however many others come."""
+_lock = Lock()
+"""Programs are compiled in threads, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,16 @@ def prepare(definition: Mapping[str, Any]) -> Prepared:
     """Refuses with all errors."""
     check_shape(definition)
     key = _key(definition)
-    found = _known.get(key)
+    with _lock:
+        found = _known.pop(key, None)
+        if found is not None:
+            _known[key] = found
     if found is None:
         found = _made(definition)
-        if len(_known) >= _KEPT:
-            _known.clear()
-        _known[key] = found
+        with _lock:
+            if len(_known) >= _KEPT:
+                del _known[next(iter(_known))]
+            _known[key] = found
     return replace(found, wanted=str(definition.get("workflow") or ""))
 
 

@@ -41,6 +41,9 @@ class Functions(Protocol):
         cluster: tuple[str, str] | None = None,
     ) -> None: ...
 
+    @property
+    def names(self) -> Collection[str]: ...
+
 
 class CodeBundle:
     name = NAME
@@ -144,7 +147,9 @@ class CodeBundle:
         return [describe(definition) for definition in self.registry.all()]
 
     def code(self) -> Collection[str]:
-        return self.registry.labels
+        """Workflows, and the functions that runs of other dialects call by their names."""
+        functions = () if self._functions is None else self._functions.names
+        return [*self.registry.labels, *(f"python:{name}" for name in functions)]
 
     def code_of(self, definition: str, version: str | None) -> str:
         return label_of(definition, version)

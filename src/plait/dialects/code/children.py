@@ -9,8 +9,10 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.bundle import Reference
 from plait.kernel.effects import SendMessage, StartChild
-from plait.kernel.errors import PlaitError
+from plait.kernel.errors import InvalidInput, PlaitError
 from plait.kernel.ids import RunId
+from plait.kernel.queue_options import checked
+from plait.kernel.run_queues import ChildQueueing
 from plait.kernel.values import ABSENT, NULL
 
 from .definition import checked_text
@@ -18,6 +20,7 @@ from .errors import WorkflowCodeError
 from .events import OpOpened
 from .op import Op
 from .op_state import OpState
+from .options import bad_option
 from .scope import Scope
 from .waits import Due
 
@@ -26,7 +29,18 @@ T = TypeVar("T")
 
 class ChildOp(Op[T]):
     kind = "child"
-    __slots__ = ("_detached", "_due", "_input", "_keep", "_labels", "_raw", "_reference", "_run_id", "returns")
+    __slots__ = (
+        "_detached",
+        "_due",
+        "_input",
+        "_keep",
+        "_labels",
+        "_queueing",
+        "_raw",
+        "_reference",
+        "_run_id",
+        "returns",
+    )
 
     def __init__(
         self,
@@ -39,6 +53,7 @@ class ChildOp(Op[T]):
         labels: dict[str, str],
         keep: bool,
         returns: Any,
+        queueing: ChildQueueing | None = None,
         *,
         detached: bool = False,
         depth: int = 3,
@@ -52,6 +67,7 @@ class ChildOp(Op[T]):
         self._labels = labels
         self._keep = keep
         self._detached = detached
+        self._queueing = queueing
         self.returns = returns
 
     def opened(self) -> OpOpened:
@@ -94,6 +110,7 @@ class ChildOp(Op[T]):
                 self._labels,
                 announces=self._detached,
                 independent=self._keep,
+                queueing=self._queueing,
             )
         )
 
@@ -115,8 +132,11 @@ class StartChildOp(ChildOp[str]):
         run_id: RunId | None,
         due: Due | None,
         labels: dict[str, str],
+        queueing: ChildQueueing | None,
     ) -> None:
-        super().__init__(scope, name, reference, input, run_id, due, labels, True, str, detached=True, depth=4)
+        super().__init__(
+            scope, name, reference, input, run_id, due, labels, True, str, queueing, detached=True, depth=4
+        )
 
 
 class SendOp(Op[None]):
@@ -145,6 +165,19 @@ class SendOp(Op[None]):
 
     def value(self, state: OpState) -> None:
         return None
+
+
+def queueing_of(name: str, given: ChildQueueing) -> ChildQueueing | None:
+    """The options of a child's queue, checked; None if it has none."""
+    if not given:
+        return None
+    for option in given:
+        if option not in ChildQueueing.__annotations__:
+            raise bad_option(f"{option}=… of child `{name}`", f"use {', '.join(ChildQueueing.__annotations__)}")
+    try:
+        return checked(given)
+    except InvalidInput as refusal:
+        raise bad_option(f"child `{name}`: {refusal.what}", refusal.fix) from None
 
 
 def reference_of(name: str, definition: Any) -> Reference:

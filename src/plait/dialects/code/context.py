@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
 
@@ -12,12 +13,13 @@ from msgspec import Raw
 from plait.kernel.bundle import Reference
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, run_key
+from plait.kernel.run_queues import ChildQueueing
 
 from .agents import AgentOp, AgentOptions
 from .approvals import ApproveOp, Verdict, request, voting
 from .base_context import BaseContext
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
-from .children import ChildOp, SendOp, StartChildOp, reference_of
+from .children import ChildOp, SendOp, StartChildOp, queueing_of, reference_of
 from .definition import Step, Workflow, checked_text
 from .events import Kind
 from .keyword_arguments import take_keywords
@@ -46,7 +48,7 @@ class LoopOptions(TypedDict, total=False):
     history_keep: int
 
 
-class ChildOptions(TypedDict, total=False):
+class ChildOptions(ChildQueueing, total=False):
     id: str | None
     deadline: Sec | None
     labels: dict[str, str] | None
@@ -319,15 +321,17 @@ class Context(BaseContext):
         deadline: Sec | None = None,
         labels: dict[str, str] | None = None,
         on_parent_close: Literal["cancel", "abandon"] = "cancel",
+        **queueing: Unpack[ChildQueueing],
     ) -> Op[Any]:
-        """Starts a run of any definition and waits for its output."""
+        """Starts a run of any definition and waits for its output; with `queue=`, it waits there for a slot first."""
         if on_parent_close not in ("cancel", "abandon"):
             raise bad_option(f"on_parent_close={on_parent_close!r}", "use cancel or abandon")
         if returns is Any:
             returns = getattr(definition, "returns", Any)
         reference, key, due, labels = self._started(name, definition, id, deadline, labels)
         keep = on_parent_close == "abandon"
-        return ChildOp(self._scope, name, reference, input, key, due, labels, keep, returns)
+        place = queueing_of(name, queueing)
+        return ChildOp(self._scope, name, reference, input, key, due, labels, keep, returns, place)
 
     def start_child(
         self,
@@ -338,11 +342,13 @@ class Context(BaseContext):
         id: str | None = None,
         deadline: Sec | None = None,
         labels: dict[str, str] | None = None,
+        **queueing: Unpack[ChildQueueing],
     ) -> Op[str]:
         """Starts a run of any definition and gives its id. It goes its own way: nobody waits for its end, and it
-        outlives its parent."""
+        outlives its parent. With `queue=`, its parent has the id while it waits there."""
         reference, key, due, labels = self._started(name, definition, id, deadline, labels)
-        return StartChildOp(self._scope, name, reference, input, key, due, labels)
+        place = queueing_of(name, queueing)
+        return StartChildOp(self._scope, name, reference, input, key, due, labels, place)
 
     def _started(
         self, name: str, definition: Any, id: str | None, deadline: Sec | None, labels: dict[str, str] | None
@@ -420,9 +426,8 @@ class Context(BaseContext):
 
 def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Awaitable[Any]]:
     """How a workflow function is entered. Raises if the input does not fit, as it may when the code is another."""
-    arguments = definition.arguments(input)
+    return partial(_enter, definition.fn, definition.arguments(input))
 
-    def enter(root: Scope) -> Awaitable[Any]:
-        return definition.fn(Context(root), *arguments)
 
-    return enter
+def _enter(fn: Callable[..., Awaitable[Any]], arguments: tuple[Any, ...], root: Scope) -> Awaitable[Any]:
+    return fn(Context(root), *arguments)

@@ -12,7 +12,7 @@ import contextvars
 import logging
 import zlib
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import msgspec
@@ -29,30 +29,21 @@ _get_running_loop, _set_running_loop = asyncio._get_running_loop, asyncio._set_r
 _swap_current_task: Callable[[Any, Any], Any] | None = getattr(asyncio.tasks, "_swap_current_task", None)
 
 
-_init_task = asyncio.Task[Any].__init__
+_new_task, _init_task = asyncio.Task[Any].__new__, asyncio.Task[Any].__init__
 
 
 class TurnTask(asyncio.Task[Any]):
     """A task of the workflow's own."""
 
-    __slots__ = ("_number", "dropped")
+    __slots__ = ("dropped", "number")
 
-    def __init__(
-        self,
-        coro: Coroutine[Any, Any, Any],
-        loop: TurnLoop,
-        number: int,
-        name: str | None,
-        context: contextvars.Context | None,
-    ) -> None:
-        self._number = number
-        self.dropped = False
-        """It was under way when its run was dropped from memory: how it ends says nothing."""
-        _init_task(self, coro, loop=loop, name=name, context=context)
-        self._log_destroy_pending = False  # a parked run is dropped with its tasks pending, on purpose
+    number: int
+    """What it hashes to. Set before all else, since asyncio puts a new task into a set; so `spawn` makes tasks."""
+    dropped: bool
+    """It was under way when its run was dropped from memory: how it ends says nothing."""
 
     def __hash__(self) -> int:
-        return self._number
+        return self.number
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -182,7 +173,11 @@ class TurnLoop(asyncio.AbstractEventLoop):
         self, coro: Any, context: contextvars.Context | None, name: str | None = None, number: int | None = None
     ) -> TurnTask:
         self._tasks += 1
-        task = TurnTask(coro, self, number or self._tasks, name, context)
+        task = _new_task(TurnTask)
+        task.number, task.dropped = number or self._tasks, False
+        _init_task(task, coro, loop=self, name=name, context=context)
+        # A parked run is dropped with its tasks pending, on purpose
+        task._log_destroy_pending = False  # pyright: ignore[reportAttributeAccessIssue]
         if len(self.alive) > 64 and self._tasks % 64 == 0:
             self.alive = [task for task in self.alive if not task.done()]
         self.alive.append(task)

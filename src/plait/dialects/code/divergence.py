@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from typing import Any
 
 from plait.kernel.ids import RunId, caller_id
 
@@ -11,6 +12,7 @@ from .errors import WorkflowCodeError
 from .events import Kind, RunBlocked
 from .host import MAX_CALLBACKS
 from .location import parse
+from .op import Op
 from .op_state import OpState
 
 
@@ -34,6 +36,12 @@ def no_handler(run_id: RunId, update: OpState) -> RunBlocked:
         f'Renamed or deleted: `await ctx.removed("{name}", "update")`, before the first thing that it waits for'
     )
     return RunBlocked("CODE_DIVERGED", update.at, f"update `{name}`", found, fix)
+
+
+def undecodable(op: Op[Any], why: str) -> RunBlocked:
+    """A recorded result does not fit the type that the code has for it now."""
+    fix = "make the type fit what was recorded, or fork with an edited result"
+    return RunBlocked("CODE_DECODE", op.at, str(op.returns), why, fix)
 
 
 def end_of(main: TurnTask) -> str:

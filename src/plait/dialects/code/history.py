@@ -107,7 +107,7 @@ class History:
 
     def evolve(self, event: Event, at: Millis) -> None:
         self.seq += 1
-        fold = _FOLDS.get(type(event))
+        fold = fold_of(type(event))
         if fold is not None:
             fold(self, event, at)
 
@@ -445,3 +445,5 @@ _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     ApprovalRequested: History.fold_votes,
     ApprovalVoted: History.fold_votes,
 }
+fold_of = _FOLDS.get
+"""How an event of a type changes a history; None: not at all."""

@@ -29,7 +29,7 @@ from .async_generators import watch
 from .coverage import Spares, is_covered
 from .definition import Workflow
 from .deterministic_loop import TurnLoop, TurnTask
-from .divergence import diverged, end_of, spinning
+from .divergence import diverged, end_of, spinning, undecodable
 from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History
@@ -47,6 +47,8 @@ log = logging.getLogger("plait.code")
 
 MAX_OPENED = 10_000
 """Operations that may be opened in one turn."""
+MAIN = "plait.workflow"
+"""The name of the function's own task. Without one asyncio numbers it, and on a replay otherwise."""
 ENOUGH = 1_000
 """Operations opened in a decision after which the rest is left to the next one: others want their turn too."""
 
@@ -111,8 +113,7 @@ class Replay:
         root = Scope(self)
         context = contextvars.copy_context()
         context.run(current.set, root)
-
-        self.main = self.loop.spawn(root.enter(coroutine), context)
+        self.main = self.loop.spawn(root.enter(coroutine), context, MAIN)
         self.pump(wall)
 
     def pump(self, wall: Millis) -> None:
@@ -168,6 +169,11 @@ class Replay:
     @property
     def over(self) -> bool:
         return self.blocked is not None or (self.main is not None and self.main.done())
+
+    @property
+    def has_no_open_ops(self) -> bool:
+        """Whatever the function asked for has come to it, and nobody waits for an update's answer."""
+        return not self.waiting and self.answering is None
 
     def _turn(self) -> None:
         self.loop.run()
@@ -337,13 +343,7 @@ class Replay:
         self._turn()
 
     def undecodable(self, op: Op[Any], why: str) -> None:
-        self.blocked = RunBlocked(
-            "CODE_DECODE",
-            op.at,
-            str(op.returns),
-            why,
-            "make the type fit what was recorded, or fork with an edited result",
-        )
+        self.blocked = undecodable(op, why)
 
     # -- replay --------------------------------------------------------------------------------------------------
 

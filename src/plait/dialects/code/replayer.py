@@ -29,7 +29,7 @@ from .events import (
     RunUnblocked,
     UpdateOpened,
 )
-from .history import History
+from .history import History, fold_of
 from .host import Surroundings
 from .location import place_of, token_of
 from .op import revoking
@@ -169,10 +169,13 @@ class Replayer:
 
     def _revoke_open(self) -> None:
         """The run ends: what is open is stopped, and what this decision was about to start is not."""
-        if self._replay is not None:
-            self._replay.give_back_undelivered()
-            if self._replay.answering is not None:
-                self._replay.answering.settle_all(self._replay)
+        replay = self._replay
+        if replay is not None:
+            if replay.has_no_open_ops:
+                return  # as in most runs: every operation was awaited
+            replay.give_back_undelivered()
+            if replay.answering is not None:
+                replay.answering.settle_all(replay)
         leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
         if not leaving:
             return
@@ -228,7 +231,11 @@ class Replayer:
 
     def _record(self, event: Event) -> None:
         self._decision.events.append(event)
-        self.history.evolve(event, self._now)
+        # As `History.evolve`, without the call: every step comes by twice
+        history, fold = self.history, fold_of(type(event))
+        history.seq += 1
+        if fold is not None:
+            fold(history, event, self._now)
 
     def _record_as_code(self, event: Event) -> None:
         """An event that the function's code caused; other code than before is noted first."""

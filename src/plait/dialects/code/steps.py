@@ -108,21 +108,15 @@ class StepOp(Op[T]):
             raise WorkflowCodeError(
                 "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
             )
-        if options.queue is not None:
-            must_be_found(fn, name, f"go to the queue `{options.queue}`", "a worker")
-        if options.isolate:
-            must_be_found(fn, name, "have isolate=True", "a process of its own")
-        if options.on is not None:
-            must_be_found(fn, name, f"run on {options.on}", "the cluster")
-        if options.queue is not None:
-            _must_be_marked(named, name, options)
+        elsewhere = options.isolate or options.on is not None
+        if elsewhere or options.queue is not None:
+            _must_be_found(fn, named, name, options)
         _init(self, scope, name, 3)
         self._fn = fn
         self._named = named  # the same, if it is a @step
         self._args = args
         self._options = options
         self._raw = ABSENT
-        elsewhere = options.isolate or options.on is not None
         self.threaded = not is_async(fn) if named is None else named.threaded and not elsewhere
         if returns is Any:
             returns = return_type(fn) if named is None else (named.known_codec or named.codec()).returns
@@ -204,6 +198,18 @@ class StepOp(Op[T]):
             at,
             self._options.queue,
         )
+
+
+def _must_be_found(fn: Callable[..., Any], named: Step[..., Any] | None, name: str, options: Options) -> None:
+    """By whoever is to call it, outside this process."""
+    if options.queue is not None:
+        must_be_found(fn, name, f"go to the queue `{options.queue}`", "a worker")
+    if options.isolate:
+        must_be_found(fn, name, "have isolate=True", "a process of its own")
+    if options.on is not None:
+        must_be_found(fn, name, f"run on {options.on}", "the cluster")
+    if options.queue is not None:
+        _must_be_marked(named, name, options)
 
 
 def _must_be_marked(named: Step[..., Any] | None, name: str, options: Options) -> None:

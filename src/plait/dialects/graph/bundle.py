@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from plait.agents.models import Models
@@ -33,6 +33,7 @@ from .running.events import GraphEvent
 from .running.forking import fork, is_one
 from .running.machine import GraphMachine
 from .running.state import GraphStart
+from .running.tasks import code_name
 from .running.topologies import Topologies
 from .running.topology import Topology
 
@@ -144,6 +145,9 @@ class GraphBundle(DataBundle[GraphMachine]):
             graph = self.read(graph.definition)
         written = cast("Mapping[str, Any]", graph.definition)
         return self.topologies.made((await self._preparation.prepare(written, namespace)).definition)
+
+    def task_code(self) -> Collection[str]:
+        return [code_name(name) for name in self.handlers.names]
 
     # -- runs ----------------------------------------------------------------------------------------------------
 

@@ -68,11 +68,9 @@ def check_prices(plan: Plan, models: Models) -> None:
 
 
 def _actions(plan: Plan) -> Iterable[tuple[str, str, Action]]:
-    for step in plan.order:
-        at = f"/steps/{step.position}"
-        yield f"{at}/action", step.name, step.action
-        if step.compensator is not None:
-            yield f"{at}/compensate/action", step.name, step.compensator.action
+    for step, action in plan.actions:
+        place = "action" if action is step.action else "compensate/action"
+        yield f"/steps/{step.position}/{place}", step.name, action
 
 
 async def _reasons(tools: Collection[str], servers: Sequence[str] | None, mcp: Tools) -> dict[str, tuple[str, str]]:

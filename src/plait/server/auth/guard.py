@@ -145,7 +145,19 @@ class KeyGuard:
 def _caller(key: Key, mode: Mode, address: str) -> Caller:
     queues = None if key.queues is None else tuple(key.queues)
     facets = None if key.facets is None else tuple(key.facets)
-    return Caller(key.name, key.role, key.namespace, mode, f"key:{key.id}", address, queues, key.pii, facets)
+    return Caller(
+        key.name,
+        key.role,
+        key.namespace,
+        mode,
+        f"key:{key.id}",
+        address,
+        queues,
+        key.pii,
+        facets,
+        key.start_rate,
+        key.max_running,
+    )
 
 
 def _address(request: Request) -> str:

@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from plait.api.caller import EVERYWHERE, ROLES, Role
-from plait.api.key import FACET_PATTERN, Key
+from plait.api.key import FACET_PATTERN, MOST_RUNNING, MOST_STARTS, Key
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput, Unavailable
@@ -70,6 +70,8 @@ class Keys:
         *,
         facets: Sequence[str] | None = None,
         pii: bool = False,
+        start_rate: int | None = None,
+        max_running: int | None = None,
     ) -> tuple[Key, str]:
         """A new key, and its text, which can't be shown again."""
         now = self._clock.now()
@@ -83,11 +85,23 @@ class Keys:
             queues=None if queues is None else _queues(queues, role),
             facets=None if facets is None else _facets(facets, role),
             pii=pii,
+            start_rate=_quota("start_rate", start_rate, MOST_STARTS),
+            max_running=_quota("max_running", max_running, MOST_RUNNING),
         )
         secret = secrets.token_urlsafe(24)
         stored = _Stored(key, _digest(key.id, secret))
         if not await self._records.add(_record(stored)):
-            return await self.create(name, role, namespace, expires_in, queues, facets=facets, pii=pii)
+            return await self.create(
+                name,
+                role,
+                namespace,
+                expires_in,
+                queues,
+                facets=facets,
+                pii=pii,
+                start_rate=start_rate,
+                max_running=max_running,
+            )
         return key, f"plait_{key.id}_{secret}"
 
     async def list(self, namespace: str | None = None) -> list[Key]:
@@ -219,6 +233,12 @@ def _facets(facets: Sequence[str], role: str) -> list[str]:
         if not re.fullmatch(FACET_PATTERN, facet):
             raise InvalidInput("auth.bad_facets", f"facet {facet[:40]!r}", fix="use a name or a pattern: geo.*")
     return list(dict.fromkeys(facets))
+
+
+def _quota(name: str, given: int | None, most: int) -> int | None:
+    if given is not None and not 1 <= given <= most:
+        raise InvalidInput("auth.bad_quota", f"{name}={given}", fix=f"use a whole number from 1 to {most:,}")
+    return given
 
 
 def _namespace(namespace: str) -> str:

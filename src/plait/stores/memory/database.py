@@ -14,7 +14,7 @@ from typing import Any
 
 import apsw
 
-from plait.stores.sqlite.database import connect, migrate
+from plait.stores.sqlite.database import connect, migrate, prepare_writing
 
 PATH = ":memory:"
 _KEPT = 4
@@ -57,6 +57,7 @@ def _new() -> apsw.Connection:
     db = connect(PATH, "FULL", 0)
     with db.backup("main", _original(), "main") as copy:
         copy.step()
+    prepare_writing(db)
     return db
 
 

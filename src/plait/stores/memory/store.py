@@ -64,7 +64,7 @@ class MemoryStore(SqliteStore):
     async def _choose_thread(self) -> None:
         """Never: commits stay on the event loop's."""
 
-    def watch(self, callback: Callable[[], None]) -> None:
+    def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
         """There is no other process."""
 
 

@@ -23,7 +23,19 @@ import msgspec
 from plait.kernel.errors import Damaged, InvalidInput
 from plait.stores import statements
 
-from .database import NO_LIMIT, Address, Connection, connect, make_schema, readable_errors, schema_version
+from .database import (
+    Address,
+    Connection,
+    SchemaState,
+    connect,
+    make_schema,
+    readable_errors,
+    schema_state,
+    without_retry,
+)
+from .log_partitions import PARTITIONS, remake
+from .online_steps import NO_LIMIT
+from .run_texts import fill_run_texts
 
 _SQL = statements.load("plait.stores.postgres", "backup.sql")
 _FORMAT = "plait.backup/1"
@@ -44,10 +56,12 @@ class Manifest(msgspec.Struct, frozen=True):
 async def backup(url: str, target: Path) -> None:
     """Whole or not at all. Refuses to write over a file."""
     address = Address(url)
-    with readable_errors(address), _written(target) as archive:
+    with without_retry(), readable_errors(address), _written(target) as archive:
         connection = await connect(address, _PATIENT)
         try:
+            await _state(connection, address)
             async with connection.transaction(isolation="repeatable_read", readonly=True):
+                await connection.execute(_SQL["keep_logs"])
                 await _write(connection, address, archive)
         finally:
             await connection.close()
@@ -71,32 +85,41 @@ def _written(target: Path) -> Generator[zipfile.ZipFile]:
 
 
 async def _write(connection: Connection, address: Address, archive: zipfile.ZipFile) -> None:
-    version = await schema_version(connection, address)
-    if version is None:
-        raise InvalidInput("backup.nothing", f"{address} has no schema `plait`", fix="name the database of Plait")
+    version = (await _state(connection, address)).made
     columns: dict[str, list[str]] = {}
     for table, column in await connection.fetch(_SQL["columns"]):
         columns.setdefault(table, []).append(column)
     for table, names in columns.items():
         with archive.open(f"tables/{table}", "w", force_zip64=True) as file:
-            await connection.copy_from_table(
-                table,
-                schema_name="plait",
-                columns=names,
-                output=cast("BinaryIO", file),
-                format="binary",
-                timeout=NO_LIMIT,
+            # Not as a table: one with partitions has no rows of its own
+            query = (
+                _SQL["rows"].replace("any_table", table).replace("any_columns", ", ".join(map('"{}"'.format, names)))
             )
+            await connection.copy_from_query(query, output=cast("BinaryIO", file), format="binary", timeout=NO_LIMIT)
     # Read last: a sequence goes on outside of transactions, and must not be behind any row
     found = await connection.fetch(_SQL["sequences"])
     sequences: dict[str, int] = {row["sequencename"]: row["last_value"] for row in found}
     archive.writestr(_MANIFEST, msgspec.json.encode(Manifest(_FORMAT, version, columns, sequences)))
 
 
+async def _state(connection: Connection, address: Address) -> SchemaState:
+    state = await schema_state(connection, address)
+    if state is None:
+        raise InvalidInput("backup.nothing", f"{address} has no schema `plait`", fix="name the database of Plait")
+    if state.step:
+        raise InvalidInput(
+            "backup.migrating",
+            f"{address} is being brought to a newer schema",
+            why="what is half made could not be restored",
+            fix="wait until the engine that does it is through, or use pg_dump",
+        )
+    return state
+
+
 async def restore(url: str, source: Path) -> None:
     """Into a database that has no schema `plait`, or an empty one; all or nothing."""
     address = Address(url)
-    with readable_errors(address), _opened(source) as archive:
+    with without_retry(), readable_errors(address), _opened(source) as archive:
         manifest = _manifest(archive)
         connection = await connect(address, _PATIENT)
         try:
@@ -108,17 +131,17 @@ async def restore(url: str, source: Path) -> None:
 
 
 async def _make(connection: Connection, address: Address, manifest: Manifest) -> None:
-    if await schema_version(connection, address) is not None:
+    if await schema_state(connection, address) is not None:
         raise InvalidInput(
             "backup.not_empty",
             f"{address} has a schema `plait` already",
             fix="restore into a new database; this one is untouched",
         )
-    await make_schema(connection, address, manifest.version)
+    await make_schema(connection, address, manifest.version, {"v7": fill_run_texts})
 
 
 async def _read(connection: Connection, archive: zipfile.ZipFile, manifest: Manifest) -> None:
-    for table, names in manifest.columns.items():
+    for table, names in sorted(manifest.columns.items(), key=lambda each: each[0] != PARTITIONS):  # that one first
         await connection.execute(_SQL["empty"].replace("any_table", table))  # of what its migrations put there
         with archive.open(f"tables/{table}") as file:
             await connection.copy_to_table(
@@ -129,6 +152,8 @@ async def _read(connection: Connection, archive: zipfile.ZipFile, manifest: Mani
                 format="binary",
                 timeout=NO_LIMIT,
             )
+        if table == PARTITIONS:
+            await remake(connection)
     for name, value in manifest.sequences.items():
         await connection.execute(_SQL["set_sequence"], f"plait.{name}", value)
 

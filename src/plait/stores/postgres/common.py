@@ -1,4 +1,4 @@
-"""What most decisions consist of, of many writes together, in one statement."""
+"""What most decisions consist of, of many writes together, in one statement: the shortest that has all of it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from plait.stores.log_rows import log_columns
 from plait.stores.rows import Row, inbox_columns, label_columns, patch_columns, reply_column, run_columns
 
 from .database import SQL, Connection
+from .listener import News, notice
 from .rare import columns, sends_late, timer_columns, times_late, withdrawal
 from .run_numbers import PostgresRunNumbers
 from .run_texts import has_error, has_text
@@ -26,6 +27,11 @@ Numbers: TypeAlias = Mapping[RunId, int]
 _RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 24, 7, 11, 3, 5, 2, 2, 4
 _LABEL = 5
 """How many columns each kind of row has."""
+
+_LOGS, _RUNS, _OTHERS = (SQL[name] for name in ("log_parts", "run_parts", "other_parts"))
+_SHAPES = ((_LOGS,), (_LOGS, _RUNS), (_LOGS, _RUNS, _OTHERS))
+COMMITS = [SQL["commit"].format(parts=", ".join(shape)) for shape in _SHAPES]
+"""Of events alone; of runs and their events; of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,8 @@ async def write_common(session: Session, writes: Sequence[Write], found: Numbers
     withdrawn = [(w.run_id, c.at) for w in writes if w.approvals and (c := withdrawal(w)) is not None]
     cleared: list[Row] = []
     timers: list[TimerRow] = []
-    news, known = False, session.numbers.get
+    news: News | None = None
+    known = session.numbers.get
     for write in writes:
         run_id = write.run_id
         if write.patch is not None and write.create is None:
@@ -71,23 +78,28 @@ async def write_common(session: Session, writes: Sequence[Write], found: Numbers
             cleared += [(run_id, token) for token in write.cleared]
         if write.timers and not times_late(write):
             timers += write.timers
-        news = news or _is_news(write)
+        if news != "due":
+            news = _news(write) or news
+    labels = [label for row in created for label in label_columns(row)]
+    indexed = [found[row.id] for row in created if has_text(row)]
+    values = [*proof, notice(session.origin, news), *columns(logs, _LOG)]
+    others = taken or sent or emptied or withdrawn or cleared or timers or labels
+    if not (created or patches or others):
+        return await session.connection.fetchval(COMMITS[0], *values)
+    values += columns([(*run_columns(row), found[row.id]) for row in created], _RUN)
+    values += (*columns(patches, _PATCH), indexed, failed)
+    if not others:
+        return await session.connection.fetchval(COMMITS[1], *values)
     return await session.connection.fetchval(
-        SQL["commit"],
-        *proof,
-        *columns([(*run_columns(row), found[row.id]) for row in created], _RUN),
-        *columns(logs, _LOG),
-        *columns(patches, _PATCH),
+        COMMITS[2],
+        *values,
         *columns(taken, _TAKEN),
         *columns(sent, _SENT),
         emptied,
         *columns(withdrawn, _WITHDRAWN),
         *columns(cleared, _CLEARED),
         *columns(timer_columns(timers), _TIMER),
-        session.origin if news else None,
-        *columns([label for row in created for label in label_columns(row)], _LABEL),
-        [found[row.id] for row in created if has_text(row)],
-        failed,
+        *columns(labels, _LABEL),
     )
 
 
@@ -111,20 +123,22 @@ def _first_row(row: RunRow, write: Write) -> RunRow:
     )
 
 
-def _is_news(write: Write) -> bool:
-    """Whether another process may wait for it: an input, a new run, an answer, a task, a run whose place in lists
-    changes."""
-    return bool(
-        write.create is not None
-        or write.inbox
+def _news(write: Write) -> News | None:
+    """Whether another process may wait for it: an input, an answer, a task, a run that it owns now. That a run of ours
+    began, or has another place in lists, it may only want to show."""
+    if (
+        write.inbox
         or write.children
         or write.taken
         or write.queued
         or write.pool is not None
         or write.removal is not None
-        or (write.patch is not None and _is_shown(write.patch))
+        or (write.create is not None and write.epoch is None)
         or any(change.news for change in write.records)
-    )
+    ):
+        return "due"
+    shown = write.create is not None or (write.patch is not None and _is_shown(write.patch))
+    return "shown" if shown else None
 
 
 def _is_shown(patch: RunPatch) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -14,15 +14,16 @@ import asyncpg
 from plait.kernel.errors import InvalidInput, Unavailable
 from plait.stores import statements
 
-Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+from .online_steps import NO_LIMIT, Connection, at_once, expands, make_steps, steps_of
 
 SQL = statements.load("plait.stores.postgres", "statements.sql")
 _MIGRATIONS = list(statements.load("plait.stores.postgres", "migrations.sql").items())
 
 CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 30.0
-NO_LIMIT = 7 * 86_400.0
-"""Seconds: asyncpg takes None for its own default."""
+_LOCK_PAUSE = 0.1
+_UNREACHABLE = "store.unreachable"
+_CHECK_SERVER = "check that the server runs and the address is right"
 
 Fill = Callable[[Connection], Awaitable[None]]
 
@@ -88,25 +89,78 @@ async def connect(address: Address, settings: dict[str, str]) -> Connection:
             ) from None  # its text may quote a part of the password
 
 
+@dataclass(frozen=True, slots=True)
+class SchemaState:
+    """How far a schema's migrations are."""
+
+    made: int
+    """Migrations that are complete."""
+    step: int
+    """Steps of the next one that are done."""
+
+
 async def migrate(connection: Connection, address: Address, after: Mapping[str, Fill]) -> None:
-    """Brings the database to the newest schema; refuses one that a newer Plait wrote. `after` says what else is to
+    """Brings the database to the newest schema; refuses one that this Plait can't work on. `after` says what else is to
     be done once a migration's statements are. There is no limit of time: a large database takes minutes."""
-    if await schema_version(connection, address) == len(_MIGRATIONS):
+    if _is_ready(await schema_state(connection, address)):
+        return
+    while not await connection.fetchval(SQL["lock_schema"]):  # noqa: ASYNC110 -- who waits in a statement is in the way
+        await asyncio.sleep(_LOCK_PAUSE)  # of indexes that are built concurrently
+    try:
+        state = await schema_state(connection, address)  # read again: another process may have been first
+        if state is None:
+            async with connection.transaction():
+                await _make_room(connection)
+                await _make_all(connection, after)
+        elif (await _versions(connection))[1] is None:
+            async with connection.transaction():
+                await connection.execute(SQL["add_made"])
+                await connection.execute(SQL["copy_made"])
+        while not _is_ready(state := await schema_state(connection, address)):
+            assert state is not None
+            await _make_next(connection, state, after)
+    finally:
+        with suppress(*AWAY):  # then it is gone with the connection
+            await connection.execute(SQL["unlock_schema"])
+
+
+def _is_ready(state: SchemaState | None) -> bool:
+    return state is not None and state.made >= len(_MIGRATIONS)
+
+
+async def _make_all(connection: Connection, after: Mapping[str, Fill], version: int | None = None) -> None:
+    """Of a new database, or the first of them; in a transaction of the caller's."""
+    for name, script in _MIGRATIONS[:version]:
+        await connection.execute(at_once(script), timeout=NO_LIMIT)
+        if name in after:
+            await after[name](connection)
+    await _set_version(connection, len(_MIGRATIONS[:version]))
+
+
+async def _make_next(connection: Connection, state: SchemaState, after: Mapping[str, Fill]) -> None:
+    """One migration with steps, or all that come before it in one transaction."""
+    _, script = _MIGRATIONS[state.made]
+    if steps := steps_of(script):
+        await make_steps(connection, steps, state.step)
+        await _set_version(connection, state.made + 1)
         return
     async with connection.transaction():
-        await connection.execute(SQL["lock_schema"], timeout=NO_LIMIT)
-        version = await schema_version(connection, address)  # read again: another process may have been first
-        if version is None:
-            await _make_room(connection)
-            version = 0
-        for name, script in _MIGRATIONS[version:]:
+        for place, (name, script) in enumerate(_MIGRATIONS[state.made :], start=state.made + 1):
+            if steps_of(script):
+                return
             await connection.execute(script, timeout=NO_LIMIT)
             if name in after:
                 await after[name](connection)
-        await connection.execute(SQL["set_version"], len(_MIGRATIONS))
+            await _set_version(connection, place)
 
 
-async def schema_version(connection: Connection, address: Address) -> int | None:
+async def _set_version(connection: Connection, made: int) -> None:
+    """Earlier releases look at one number only: the last migration that they must know."""
+    needed = max((n for n, (_, script) in enumerate(_MIGRATIONS[:made], start=1) if not expands(script)), default=0)
+    await connection.execute(SQL["set_version"], needed, made)
+
+
+async def schema_state(connection: Connection, address: Address) -> SchemaState | None:
     """None where there is no Plait yet."""
     found = await connection.fetchrow(SQL["find_schema"])
     assert found is not None
@@ -119,10 +173,16 @@ async def schema_version(connection: Connection, address: Address) -> int | None
         )
     if not versioned:
         return None
-    version = int(await connection.fetchval(SQL["schema_version"]))
-    if version > len(_MIGRATIONS):
-        raise _too_new(str(address), version)
-    return version
+    needed, made, step = await _versions(connection)
+    if needed > len(_MIGRATIONS):
+        raise _too_new(str(address), needed)
+    return SchemaState(needed if made is None else made, step)
+
+
+async def _versions(connection: Connection) -> tuple[int, int | None, int]:
+    """The second and third are noted since schema 14."""
+    found = json.loads(await connection.fetchval(SQL["schema_version"]))
+    return found["version"], found.get("made"), found.get("step", 0)
 
 
 def _too_new(what: str, version: int) -> Unavailable:
@@ -134,14 +194,12 @@ def _too_new(what: str, version: int) -> Unavailable:
     )
 
 
-async def make_schema(connection: Connection, address: Address, version: int) -> None:
+async def make_schema(connection: Connection, address: Address, version: int, after: Mapping[str, Fill]) -> None:
     """Of a version that may be older, in a database that has none; in a transaction of the caller's."""
     if version > len(_MIGRATIONS):
         raise _too_new(f"a backup for {address}", version)
     await _make_room(connection)
-    for _, script in _MIGRATIONS[:version]:
-        await connection.execute(script, timeout=NO_LIMIT)
-    await connection.execute(SQL["set_version"], version)
+    await _make_all(connection, after, version)
 
 
 async def _make_room(connection: Connection) -> None:
@@ -189,14 +247,40 @@ def readable_errors(address: Address) -> Generator[None]:
         raise Unavailable(
             "store.locked", f"rows of {address} are locked", why=str(error), fix="end who keeps a transaction open"
         ) from error
+    except asyncpg.QueryCanceledError as error:
+        raise Unavailable(
+            "store.too_slow",
+            f"a query on {address} took too long and was cancelled",
+            why=str(error),
+            fix="narrow the list, by status, definition, label or time; `plait doctor` says how large the database is",
+        ) from error
     except BROKEN as error:
         raise Unavailable(
             "store.unreadable", f"{address} can't be read or written", why=str(error), fix="look into the server's log"
         ) from error
     except AWAY as error:
         raise Unavailable(
-            "store.unreachable",
+            _UNREACHABLE,
             f"PostgreSQL at {address} can't be reached",
-            why=str(error) or type(error).__name__,
-            fix="check that the server runs and the address is right; work goes on by itself when it is back",
+            why=_why(error),
+            fix=f"{_CHECK_SERVER}; work goes on by itself when it is back",
         ) from error
+
+
+@contextmanager
+def without_retry() -> Generator[None]:
+    """For what ends with the error, as a start does: nothing goes on by itself when the server is back."""
+    try:
+        yield
+    except Unavailable as error:
+        if error.code != _UNREACHABLE:
+            raise
+        raise Unavailable(error.code, error.what, why=error.why, fix=_CHECK_SERVER) from error.__cause__
+
+
+def _why(error: BaseException) -> str:
+    """A transaction that can't be rolled back either says only that: what came before it is the reason."""
+    first = error.__context__
+    if isinstance(error, asyncpg.InterfaceError) and isinstance(first, AWAY):
+        return _why(first)
+    return str(error) or type(error).__name__

@@ -18,7 +18,8 @@ select pool, (select count(*) from plait.engines
               where string_to_array(pool, ' + ') <@ code and expires > plait.ms(clock_timestamp())),
        count(*) filter (where owner is not null and expires > plait.ms(clock_timestamp())),
        (select count(*) from plait.runs r
-        where r.status = 'running' and r.shard in (select shard from plait.shards where pool = p.pool))
+        where r.status = 'running' and r.shard >= 64
+          and r.shard in (select shard from plait.shards where pool = p.pool))
 from plait.shards p where pool <> '' group by pool order by pool;
 
 -- pool_shards: those of one pool

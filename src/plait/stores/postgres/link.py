@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 
 from asyncpg import ReadOnlySQLTransactionError
 
-from .database import AWAY, Address, Connection, connect
+from plait.kernel.ids import Millis
+
+from .database import AWAY, SQL, Address, Connection, connect
 
 CLOSE_SECONDS = 5.0
 
@@ -24,6 +26,16 @@ class Link:
         self._prepare = prepare
         self._connection: Connection | None = None
         self._turn = asyncio.Lock()
+        self._patience: Millis | None = None
+        self._told: Millis | None = None
+        """Of the patience: what the connection has heard of."""
+        self._cut_short = False
+        """The last user was cancelled. Its BEGIN may have been on its way: whoever is next would be inside a
+        transaction that nobody commits."""
+
+    def limit_idle(self, patience: Millis) -> None:
+        """How long a transaction may wait for us. One whose engine is frozen keeps rows from those who take over."""
+        self._patience = patience
 
     @asynccontextmanager
     async def use(self) -> AsyncGenerator[Connection]:
@@ -32,6 +44,9 @@ class Link:
                 yield await self._ready()
             except (*AWAY, ReadOnlySQLTransactionError):
                 self._drop()  # a half-dead one too, or one to a standby: whoever is next gets a new one
+                raise
+            except asyncio.CancelledError:
+                self._cut_short = self._prepare is None  # what is prepared would be undone, and has no transactions
                 raise
 
     async def close(self) -> None:
@@ -46,12 +61,19 @@ class Link:
     async def _ready(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
             self._connection = await connect(self._address, self._settings)
+            self._told, self._cut_short = None, False
             try:
                 if self._prepare is not None:
                     await self._prepare(self._connection)
             except BaseException:
                 self._drop()
                 raise
+        if self._cut_short:
+            await self._connection.reset()
+            self._told, self._cut_short = None, False
+        if self._told != self._patience:
+            await self._connection.execute(SQL["limit_idle"], str(self._patience))
+            self._told = self._patience
         return self._connection
 
     def _drop(self) -> None:
@@ -77,6 +99,10 @@ class Links:
                 yield connection
         finally:
             self._free.put_nowait(link)
+
+    def limit_idle(self, patience: Millis) -> None:
+        for link in self._all:
+            link.limit_idle(patience)
 
     async def close(self) -> None:
         for link in self._all:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from .database import SQL, Address, Connection
 from .link import Link
@@ -20,8 +20,14 @@ log = logging.getLogger("plait.store")
 CHANNEL = "plait"
 _SHARDS = " shards"
 """What a notice carries, after its origin, when engines came or gave shards up."""
+_SHOWN = " shown"
+"""What it carries when only runs of the sender's own began, ended or wait: nothing to do, only to show."""
 FIRST_WAIT = 0.1
 LONGEST_WAIT = 5.0
+
+
+News = Literal["due", "shown"]
+"""That others may have something to do, or only something to show."""
 
 
 class Listener:
@@ -30,20 +36,24 @@ class Listener:
         self._origin = origin
         """What our own notices carry: they tell us nothing new."""
         self._callback: Callable[[], None] | None = None
+        self._shown_callback: Callable[[], None] | None = None
         self._shards_callback: Callable[[], None] | None = None
         self._owners: dict[str, bool] = {}
         """Whose locks are wanted, and whether this connection holds them. Changed only by who uses the link."""
         self._listening = False
         self._calling = False
         self._shards_changed = False
+        self._news = False
+        """More than something to show."""
         self._lost = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
-    def watch(self, callback: Callable[[], None]) -> None:
+    def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
         """Calls back on each notice, and when listening begins: what came before is found by looking."""
-        self._callback = callback
+        self._callback, self._shown_callback = callback, shown or callback
         self._start()
         if self._listening:
+            self._news = True
             self._call_soon()
 
     def watch_shards(self, callback: Callable[[], None]) -> None:
@@ -72,7 +82,7 @@ class Listener:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
             self._keeper = None
-        self._callback = self._shards_callback = None
+        self._callback = self._shown_callback = self._shards_callback = None
         self._owners.clear()
         await self._link.close()
 
@@ -102,13 +112,14 @@ class Listener:
         for owner in self._owners:
             self._owners[owner] = await connection.fetchval(SQL["guard"], owner)
         self._listening = True
-        self._shards_changed = True  # or may have: nobody heard
+        self._shards_changed = self._news = True  # or may have: nobody heard
         self._call_soon()
 
     def _hear(self, _connection: object, _pid: int, _channel: str, payload: Any) -> None:
         text = str(payload)
         if not text.startswith(self._origin):
             self._shards_changed |= text.endswith(_SHARDS)
+            self._news |= not text.endswith(_SHOWN)
             self._call_soon()
 
     def _call_soon(self) -> None:
@@ -119,8 +130,10 @@ class Listener:
 
     def _call(self) -> None:
         self._calling = False
-        if self._callback is not None:
-            self._callback()
+        callback = self._callback if self._news else self._shown_callback
+        self._news = False
+        if callback is not None:
+            callback()
         if self._shards_changed and self._shards_callback is not None:
             self._shards_callback()
         self._shards_changed = False
@@ -129,3 +142,14 @@ class Listener:
 def shard_notice(origin: str) -> str:
     """For engines that share the shards."""
     return origin + _SHARDS
+
+
+def notice(origin: str, news: News | None) -> str | None:
+    """For whoever waits for it; None: nobody does."""
+    match news:
+        case None:
+            return None
+        case "shown":
+            return origin + _SHOWN
+        case "due":
+            return origin

@@ -452,3 +452,91 @@ create index queue_starts_at on plait.queue_starts (namespace, queue, kind, at);
 alter table plait.queued_tasks add column partition text collate "C" not null default '';
 alter table plait.queued_tasks add column limited boolean not null default false;
 create index queued_tasks_limited on plait.queued_tasks (namespace, queue) where limited;
+
+-- v14: logs are kept in partitions, so that those of a time go at once
+-- expand
+
+-- step (short) no number is as high as where the second partition will begin
+alter table plait.log add constraint log_bound check (run < 1099511627776) not valid;
+
+-- step (alone) nor is one that is there
+alter table plait.log validate constraint log_bound;
+
+-- step (short) what there is becomes the first partition
+-- A number that fits none, of an engine that drew it long ago, is in the rest.
+alter table plait.log rename to log_0;
+alter index plait.log_place rename to log_0_place;
+create table plait.log (
+    run      bigint not null,
+    seq      bigint not null,
+    count    integer not null,
+    at       bigint not null,
+    events   text not null,
+    blobs    text,
+    checksum bigint
+) partition by range (run);
+create unique index log_place on plait.log (run, seq);
+alter table plait.log attach partition plait.log_0 for values from (minvalue) to (1099511627776);
+alter table plait.log_0 drop constraint log_bound;
+create table plait.log_rest partition of plait.log default;
+
+-- Partition n, called log_n, has the runs whose numbers begin at n * 2^40. `removing_since` is when the first removed run
+-- was seen whose events are still in it.
+create table plait.log_partitions (
+    partition      integer primary key,
+    opened_at      bigint not null,
+    removing_since bigint
+);
+insert into plait.log_partitions (partition, opened_at) values (0, plait.ms(clock_timestamp()));
+
+-- The last row of a run's log. A statement that finds runs and their logs would be planned for all partitions; this one
+-- is planned for a number, which is in one.
+create function plait.log_end(number bigint, out head bigint, out at bigint)
+language plpgsql stable strict set plan_cache_mode = force_custom_plan
+as $$ begin
+    select l.seq + l.count - 1, l.at into head, at from plait.log l where l.run = number order by l.seq desc limit 1;
+end $$;
+
+-- step (short) rows that die often are cleared away before they are many, however large a table is
+alter table plait.runs set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+alter table plait.inbox set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+alter table plait.timers set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+alter table plait.queued_tasks set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+alter table plait.queued_runs set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+alter table plait.queue_starts set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+alter table plait.removed_runs set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+
+-- step (alone) a database that was restored from a backup had none
+create index concurrently if not exists run_texts_groups
+on plait.run_texts using gin (plait.text_groups(namespace, text)) with (fastupdate = off);
+
+-- v15: groups of characters at a third of the processor's time, and counts of runs of pools
+-- expand
+
+-- step (short) the same groups as before, so the index stays as it is
+-- A statement inside the function would be set up anew for each text, which costs more than what it does; and an index
+-- needs no array without doubles.
+create or replace function plait.text_groups(namespace text, text text) returns text[]
+language plpgsql immutable strict parallel safe
+as $$
+declare
+    found text[] := array['//' || namespace];
+begin
+    for at in 1..pg_catalog.length(text) - 2 loop
+        found[at + 1] := pg_catalog.substr(text, at, 3);
+    end loop;
+    return found;
+end
+$$;
+
+-- step (alone) runs of pools are few
+create index concurrently runs_pooled on plait.runs (shard) where shard >= 64 and status = 'running';
+
+-- v16: tasks that engines may claim as workers do
+-- expand
+
+-- step (short) the code that an engine needs for that; null: it is for workers only
+alter table plait.queued_tasks add column code text collate "C";
+
+-- step (alone) most tasks on queues have none
+create index concurrently queued_tasks_code on plait.queued_tasks (code) where claim is null and code is not null;

@@ -30,7 +30,7 @@ from .fleet import write_moves
 from .removals import write_references, write_removals
 from .run_lists import SQL as LISTS
 from .run_numbers import PostgresRunNumbers
-from .run_queues import send_behind, write_places
+from .run_queues import put_children, send_behind, started, withdraw, without_refused, write_places
 from .run_texts import SQL as TEXTS
 from .run_texts import has_text
 from .task_queues import write_queues
@@ -68,7 +68,7 @@ def sends_late(write: Write) -> bool:
 
 
 def _depends(row: InboxRow) -> bool:
-    return row.behind or row.fallback is not None
+    return row.behind or row.withdraws or row.fallback is not None
 
 
 def times_late(write: Write) -> bool:
@@ -101,9 +101,9 @@ async def write_rare(connection: Connection, numbers: PostgresRunNumbers, origin
     await _run(connection, "put_snapshots", snapshots)
     for write in writes:
         if write.compaction is not None:
-            upto = write.compaction.upto
-            await connection.execute(SQL["drop_compacted"], write.run_id, upto)
-            await connection.execute(SQL["mark_compacted"], write.run_id, upto, write.compaction.at, COMPACTED.decode())
+            upto, number = write.compaction.upto, await numbers.of(connection, write.run_id)
+            await connection.execute(SQL["drop_compacted"], number, upto)
+            await connection.execute(SQL["mark_compacted"], number, upto, write.compaction.at, COMPACTED.decode())
     await _run(connection, "insert_lines", (line_columns(line) for write in writes for line in write.lines))
     await _change_records(connection, [change for write in writes for change in write.records])
     await write_queues(connection, writes)
@@ -142,11 +142,17 @@ async def _hold_expected(connection: Connection, wanted: Sequence[tuple[Record, 
 
 async def _insert_children(connection: Connection, children: Sequence[NewChild]) -> list[InboxRow]:
     """Returns what they cause: a start for each new run, a refusal where the id is another run's."""
+    children = await without_refused(connection, children)
     if not children:
         return []
     rows = [run_columns(child.row) for child in children]
     new = {record[0] for record in await connection.fetch(SQL["insert_children"], *columns(rows))}
-    await _index_children(connection, {child.row.id: child.row for child in reversed(children) if child.row.id in new})
+    first = {child.row.id: child for child in reversed(children) if child.row.id in new}
+    refused = await put_children(connection, [child for child in children if first.get(child.row.id) is child])
+    if refused:
+        await connection.execute(SQL["remove_children"], refused)
+        new.difference_update(refused)
+    await _index_children(connection, {run_id: child.row for run_id, child in first.items() if run_id in new})
     parents: dict[str, tuple[str, str]] = {}
     if len(new) < len(children):
         found = await connection.fetch(SQL["children_of"], [child.row.id for child in children])
@@ -156,8 +162,10 @@ async def _insert_children(connection: Connection, children: Sequence[NewChild])
         row = child.row
         if row.id in new:
             new.remove(row.id)  # of two that want one id, the first got it
-            caused.append(child.start)
-        elif parents[row.id] != (row.parent, row.parent_token):
+            caused += started(child)
+        elif row.id in refused and child.queueing is not None:
+            caused.append(child.queueing.duplicate)
+        elif parents.get(row.id) != (row.parent, row.parent_token):
             caused.append(child.refusal)
     return caused
 
@@ -179,6 +187,7 @@ async def _send(connection: Connection, rows: Sequence[InboxRow]) -> None:
         lost = [row.fallback for row in rows if row.fallback is not None and row.run_id not in running]
         await _insert_dead_letters(connection, lost)
         rows = [row for row in rows if row.fallback is None or row.run_id in running]
+    await withdraw(connection, [row.run_id for row in rows if row.withdraws])
     if any(map(_depends, rows)):
         await send_behind(connection, rows)
     else:

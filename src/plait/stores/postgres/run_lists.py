@@ -11,6 +11,7 @@ from plait.stores.listed_rows import listed_run
 from plait.stores.run_lists import (
     Abilities,
     Count,
+    Expected,
     Floor,
     Index,
     Names,
@@ -23,6 +24,7 @@ from plait.stores.run_lists import (
 )
 
 from .database import Connection
+from .text_statistics import UNKNOWN, TextStatistics
 
 SQL = statements.load("plait.stores.postgres", "run_lists.sql")
 _BY_ID = "join plait.runs r on r.id = place.id"
@@ -46,12 +48,12 @@ COUNTS, FLOORS, ROWS = _composed("count", "limit $7"), _composed("floor", ""), _
 ROWS["of_text"] = SQL["rows"].format(index=SQL["of_text"], run=SQL["by_number"], page=SQL["with_ties"])
 
 
-async def list_runs(connection: Connection, query: RunFilter) -> list[RunRow]:
+async def list_runs(connection: Connection, query: RunFilter, statistics: TextStatistics = UNKNOWN) -> list[RunRow]:
     steps = list_steps(query, _CAN)
     try:
         step = next(steps)
         while True:
-            step = steps.send(await _answer(connection, query, step))
+            step = steps.send(await _answer(connection, query, step, statistics))
     except StopIteration as done:
         return done.value
 
@@ -61,7 +63,7 @@ async def namespaces(connection: Connection) -> list[str]:
     return list(dict.fromkeys(row[0] for row in await connection.fetch(SQL["dialects"], None)))
 
 
-async def _answer(connection: Connection, query: RunFilter, step: Step) -> Any:
+async def _answer(connection: Connection, query: RunFilter, step: Step, statistics: TextStatistics) -> Any:
     match step:
         case Count():
             arguments = (*_keys(step.source), *_bounds(query), step.most)
@@ -70,15 +72,18 @@ async def _answer(connection: Connection, query: RunFilter, step: Step) -> Any:
             arguments = (*_keys(step.source), *_bounds(query, step), step.depth)
             return await connection.fetchval(FLOORS[step.source.index], *arguments)
         case Rows():
-            arguments = row_arguments(query, step)
+            arguments = row_arguments(query, step, statistics)
             return [listed_run(tuple(row)) for row in await connection.fetch(ROWS[step.source.index], *arguments)]
+        case Expected():
+            return statistics.expected(groups(step.text.folded)) if step.text.anywhere else 0
         case Names():
             return [tuple(row) for row in await connection.fetch(SQL[step.of], step.namespace)]
         case _:
             assert_never(step)
 
 
-def row_arguments(query: RunFilter, step: Rows) -> tuple[object, ...]:
+def row_arguments(query: RunFilter, step: Rows, statistics: TextStatistics = UNKNOWN) -> tuple[object, ...]:
+    asked = (statistics.worth_asking(key[0] for key in step.source.keys),) if step.source.index == "of_text" else ()
     return (
         *_keys(step.source),
         *_bounds(query, step),
@@ -90,7 +95,8 @@ def row_arguments(query: RunFilter, step: Rows) -> tuple[object, ...]:
         query.parent,
         rows.json_text(query.labels) if query.labels else None,
         query.id_prefix,
-        *_text(step.text),
+        *_text(step.text, statistics),
+        *asked,
     )
 
 
@@ -103,8 +109,8 @@ def _bounds(query: RunFilter, step: Floor | Rows | None = None) -> tuple[int, st
     return before_at, before_id, since
 
 
-def _text(text: TextMatch | None) -> tuple[list[str] | None, list[str], list[str], str]:
+def _text(text: TextMatch | None, statistics: TextStatistics) -> tuple[list[str] | None, list[str], list[str], str]:
     if text is None:
         return None, [], [], ""
-    wanted = groups(text.folded) if text.anywhere else []
+    wanted = statistics.rarest(groups(text.folded)) if text.anywhere else []
     return list(text.starts), list(text.definitions), wanted, text.folded

@@ -34,10 +34,12 @@ where parent = key.a and (created_at, id) < ($4::bigint, $5::text) and created_a
 select created_at, id from plait.runs
 where id >= key.a and id < key.b and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_text: of runs that have groups of characters, by their numbers; newest first, but for those of one moment
+-- of_text: of runs that have groups of characters, by their numbers; newest first, but for those of one moment. A
+-- namespace is asked of the index where its runs are few ($19)
 select created_at, run, '' as id from plait.run_texts
-where plait.text_groups(namespace, text) @> (array['//' || key.a] || $17::text[])
-  and position($18::text in text) > 0 and created_at >= $6::bigint and created_at <= $4::bigint
+where plait.text_groups(namespace, text)
+      @> ($17::text[] || case when key.a = any ($19::text[]) then array['//' || key.a] else '{}' end)
+  and namespace = key.a and position($18::text in text) > 0 and created_at >= $6::bigint and created_at <= $4::bigint
 group by created_at, run order by created_at desc
 
 -- by_number: the run of such a place, looked up only when the list has come to it

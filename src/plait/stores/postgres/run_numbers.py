@@ -40,6 +40,14 @@ class PostgresRunNumbers(RunNumbers):
             found |= dict(map(tuple, await connection.fetch(SQL["numbers_of"], list(unknown))))
         return found
 
+    async def of(self, connection: Connection, run_id: RunId) -> int | None:
+        """For its owner, who knows it as a rule."""
+        return self.get(run_id) or await self.look_up(connection, run_id)
+
+    async def look_up(self, connection: Connection, run_id: RunId) -> int | None:
+        """As the database has it now: a run may have been removed, and another have its id."""
+        return next((row[1] for row in await connection.fetch(SQL["numbers_of"], [run_id])), None)
+
     async def _draw(self, connection: Connection, needed: int) -> None:
         if len(self._drawn) < needed:
             self._drawn += [row[0] for row in await connection.fetch(SQL["draw_numbers"], needed + AHEAD)]

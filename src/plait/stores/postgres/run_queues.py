@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+from msgspec.structs import replace
+
 from plait.kernel.admission import Gate, Limit, QueueSettings
 from plait.kernel.ids import Millis, RunId
-from plait.kernel.run_queues import MANY, AdmissionRound, QueuePlace, QueueState, SlotHolder
-from plait.kernel.store import InboxRow, Write
+from plait.kernel.run_queues import MANY, AdmissionRound, QueuePlace, QueueState, RunBacklog, SlotHolder
+from plait.kernel.store import InboxRow, NewChild, Write, refusal_key
 from plait.stores import statements
 from plait.stores.queue_rows import (
     AT_ONCE,
@@ -29,7 +31,7 @@ from plait.stores.queue_rows import (
     slot_holder,
     sooner,
 )
-from plait.stores.rows import inbox_columns, text
+from plait.stores.rows import Row, inbox_columns, text
 
 from .database import SQL as COMMON
 from .database import Connection
@@ -80,6 +82,9 @@ class PostgresRunQueues:
     async def states(self, namespace: str) -> list[QueueState]:
         return [queue_state(namespace, tuple(row)) for row in await self._fetch("states", namespace)]
 
+    async def backlogs(self) -> list[RunBacklog]:
+        return [RunBacklog(*row) for row in await self._fetch("backlogs")]
+
     async def holders(self, namespace: str, queue: str, limit: int) -> list[SlotHolder]:
         return [slot_holder(tuple(row)) for row in await self._fetch("holders", namespace, queue, limit)]
 
@@ -98,7 +103,9 @@ async def _admit(connection: Connection, namespace: str, queue: str, limit: int)
     await connection.execute(SQL["ripe"], namespace, queue, now)
     overdue = [row[0] for row in await connection.fetch(SQL["overdue"], namespace, queue, now, limit)]
     gate = await gate_of(connection, namespace, limits, "run", now)
-    chosen = await choose(connection, gate, SQL["next"], (namespace, queue), limit)
+    by_engine = gate.counts_workers
+    statement = SQL["next_by_engine" if by_engine else "next"]
+    chosen = await choose(connection, gate, statement, (namespace, queue), limit, by_engine=by_engine)
     admitted: list[RunId] = []
     if chosen:
         await note_starts(connection, namespace, limits, "run", [partition for _, partition in chosen], now)
@@ -115,39 +122,52 @@ async def gate_of(
     limits: Mapping[str, QueueSettings],
     kind: Kind,
     now: Millis,
-    worker: str = "",
+    worker: str | None = None,
 ) -> Gate:
-    """With what is under way now."""
+    """With what is under way now. `worker`: who asks for tasks."""
     found: list[Limit] = []
     for name, settings in limits.items():
         running: Sequence[Any] = ()
         starts: Sequence[Any] = ()
-        if kind == "task":
-            running = await connection.fetch(SQL["running_tasks"], namespace, name, worker)
-        elif settings.concurrency is not None:
-            running = await connection.fetch(SQL["running_runs"], namespace, name)
+        workers: Sequence[Any] = ()
+        if settings.concurrency is not None:
+            running = await connection.fetch(SQL[f"running_{kind}s"], namespace, name)
+        if settings.per_worker is not None:
+            asked = (namespace, name) if worker is None else (namespace, name, worker)
+            workers = await connection.fetch(SQL[f"{kind}s_of_processes"], *asked)
         if settings.rate is not None:
             starts = await connection.fetch(SQL["starts"], namespace, name, kind, now - settings.period)
-        load = load_of([tuple(row) for row in running], [tuple(row) for row in starts], now)
+        load = load_of(_tuples(running), _tuples(starts), _tuples(workers), now)
         found.append(Limit(settings, load, limit_name(name)))
-    return Gate(found, per_worker=kind == "task")
+    return Gate(found, worker)
+
+
+def _tuples(found: Sequence[Any]) -> list[Row]:
+    return [tuple(row) for row in found]
 
 
 async def choose(
-    connection: Connection, gate: Gate, statement: str, asked: tuple[object, ...], limit: int
+    connection: Connection,
+    gate: Gate,
+    statement: str,
+    asked: tuple[object, ...],
+    limit: int,
+    *,
+    by_engine: bool = False,
 ) -> list[tuple[int, str]]:
-    """Who may begin, of those that a statement finds: their ids and keys. Those whose keys are at their limits are
-    passed over."""
+    """Who may begin, of those that a statement finds: their ids and keys. Those whose keys or engines are at their
+    limits are passed over."""
     chosen: list[tuple[int, str]] = []
     seen: set[int] = set()
     for _ in range(ROUNDS):
         if len(chosen) >= limit or gate.is_closed:
             break
-        waiting = await connection.fetch(statement, *asked, gate.full, AT_ONCE + len(chosen))
-        new = [(id, partition) for id, partition in waiting if id not in seen]
-        seen.update(id for id, _ in new)
-        for id, partition in new:
-            if len(chosen) < limit and gate.admits(partition):
+        engines = (gate.full_workers,) if by_engine else ()
+        waiting = await connection.fetch(statement, *asked, gate.full, AT_ONCE + len(chosen), *engines)
+        new = [(id, partition, *engine) for id, partition, *engine in waiting if id not in seen]
+        seen.update(row[0] for row in new)
+        for id, partition, *engine in new:
+            if len(chosen) < limit and gate.admits(partition, *engine):
                 chosen.append((id, partition))
         if len(waiting) < AT_ONCE or not new:
             break
@@ -173,11 +193,11 @@ async def _place(connection: Connection, run_id: RunId) -> QueuePlace | None:
     found = await connection.fetchrow(SQL["place"], run_id)
     if found is None:
         return None
-    namespace, queue, partition, priority, id, due = found
+    namespace, queue, partition, priority, id, due, engine = found
     now: Millis = await connection.fetchval(SQL["now"])
     ahead = await connection.fetchval(SQL["ahead"], namespace, queue, priority, id, MANY)
     limits = limits_of(map(tuple, await connection.fetch(SQL["limits"], namespace, queue)))
-    why = (await gate_of(connection, namespace, limits, "run", now)).why(partition)
+    why = (await gate_of(connection, namespace, limits, "run", now)).why(partition, engine)
     return QueuePlace(queue=queue, ahead=ahead, due=due if due is not None and due > now else None, why=why)
 
 
@@ -187,10 +207,7 @@ async def _place(connection: Connection, run_id: RunId) -> QueuePlace | None:
 async def write_places(connection: Connection, writes: Sequence[Write]) -> None:
     """Runs are put on queues, leave them without a slot, or have their starts replaced; after the inbox was written."""
     await _put(connection, writes)
-    leaving = [write.run_id for write in writes if write.leaves_queue]
-    if leaving:
-        await connection.execute(SQL["leave"], leaving)
-        await connection.execute(SQL["let_go"], leaving)
+    await withdraw(connection, [write.run_id for write in writes if write.leaves_queue])
     await _debounce(connection, [write for write in writes if write.debounce is not None])
 
 
@@ -204,6 +221,47 @@ async def _put(connection: Connection, writes: Sequence[Write]) -> None:
     columns = [place_columns(run_id, place) for run_id, place in places]
     await connection.execute(SQL["put"], *zip(*columns, strict=True))
     await connection.execute(SQL["hold"], [run_id for run_id, _ in places])
+
+
+async def withdraw(connection: Connection, run_ids: Sequence[RunId]) -> None:
+    """Those that still wait do so no longer, and their owners get what was held back."""
+    if run_ids:
+        left = [row[0] for row in await connection.fetch(SQL["leave"], run_ids)]
+        if left:
+            await connection.execute(SQL["let_go"], left)
+
+
+async def without_refused(connection: Connection, children: Sequence[NewChild]) -> Sequence[NewChild]:
+    """Without those for queues of which their parents are still to hear that they can't be started."""
+    queued = [child.row for child in children if child.queueing is not None]
+    if not queued:
+        return children
+    asked = [(row.id, row.parent, refusal_key(row.id)) for row in queued]
+    refused = {row[0] for row in await connection.fetch(SQL["refused"], *zip(*asked, strict=True))}
+    return [child for child in children if child.row.id not in refused]
+
+
+async def put_children(connection: Connection, children: Sequence[NewChild]) -> list[RunId]:
+    """Of runs that were just made, those for queues wait; those whose dedup ids are other runs' can't, and are
+    returned."""
+    places = {child.row.id: child.queueing.place for child in children if child.queueing is not None}
+    if not places:
+        return []
+    taken = [(place.namespace, place.queue, place.dedup_id) for place in places.values() if place.dedup_id is not None]
+    if taken:
+        await connection.execute(SQL["forget_holders"], *zip(*taken, strict=True))
+    columns = [place_columns(run_id, place) for run_id, place in places.items()]
+    put = {row[0] for row in await connection.fetch(SQL["put_children"], *zip(*columns, strict=True))}
+    return [run_id for run_id in places if run_id not in put]
+
+
+def started(child: NewChild) -> list[InboxRow]:
+    """What is sent when a child was made: its start, which is held back while it waits on a queue."""
+    queueing = child.queueing
+    if queueing is None:
+        return [child.start]
+    told = [] if queueing.announcement is None else [queueing.announcement]
+    return [replace(child.start, behind=True), *told]
 
 
 async def _debounce(connection: Connection, writes: Sequence[Write]) -> None:

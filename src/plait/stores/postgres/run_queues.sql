@@ -14,6 +14,23 @@ from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::t
      (select plait.ms(clock_timestamp()) as at) as now
 order by place;
 
+-- put_children: the same for children, but for those whose dedup ids are taken; says which wait
+insert into plait.queued_runs (run_id, namespace, queue, partition, priority, dedup_id, debounced, due, deadline,
+                               enqueued_at)
+select run_id, namespace, queue, partition, priority, dedup_id, debounced, now.at + delay, deadline, now.at
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::boolean[], $8::bigint[],
+            $9::bigint[]) with ordinality
+       as p (run_id, namespace, queue, partition, priority, dedup_id, debounced, delay, deadline, place),
+     (select plait.ms(clock_timestamp()) as at) as now
+order by place
+on conflict (namespace, queue, dedup_id) where dedup_id is not null do nothing
+returning run_id;
+
+-- refused: of children, those whose parents have an input whose key begins so, with a colon as its last character
+select c.id from unnest($1::text[], $2::text[], $3::text[]) as c (id, parent, prefix)
+where exists (select from plait.inbox i
+              where i.run_id = c.parent and i.key >= c.prefix and i.key < left(c.prefix, -1) || ';' and not i.taken);
+
 -- hold: what was sent to them is kept for later; an empty reply says that the answer is still to come
 update plait.inbox set taken = true, reply = '' where run_id = any ($1::text[]) and not taken;
 
@@ -32,7 +49,7 @@ order by m.place
 on conflict (run_id, key) do nothing;
 
 -- leave: runs wait no longer, and take no slots
-delete from plait.queued_runs where run_id = any ($1::text[]) and admitted_at is null;
+delete from plait.queued_runs where run_id = any ($1::text[]) and admitted_at is null returning run_id;
 
 -- let_go: their owners get what was held back; an input that is only answered later has no body
 update plait.inbox set taken = false, reply = null
@@ -116,10 +133,22 @@ where q.namespace = $1 and ($2 = '*' or q.queue = $2) and q.admitted_at is not n
   and exists (select from plait.runs r where r.id = q.run_id and r.status = 'running')
 group by q.partition;
 
--- running_tasks: slots that tasks hold, by key, and those of one worker
-select partition, count(*), count(*) filter (where worker = $3) from plait.queued_tasks
+-- runs_of_processes: slots that runs hold, by the engine that owns them; those of nobody are under an empty name
+select coalesce(s.owner, ''), count(*)
+from plait.queued_runs q
+join plait.runs r on r.id = q.run_id and r.status = 'running'
+left join plait.shards s on s.shard = r.shard
+where q.namespace = $1 and ($2 = '*' or q.queue = $2) and q.admitted_at is not null
+group by s.owner;
+
+-- running_tasks: slots that tasks hold, by key
+select partition, count(*) from plait.queued_tasks
 where namespace = $1 and ($2 = '*' or queue = $2) and limited
 group by partition;
+
+-- tasks_of_processes: slots that a worker's tasks hold
+select $3::text, count(*) from plait.queued_tasks
+where namespace = $1 and ($2 = '*' or queue = $2) and limited and worker = $3;
 
 -- forget_starts: those of earlier periods
 delete from plait.queue_starts where namespace = $1 and queue = $2 and kind = $3 and at <= $4;
@@ -137,6 +166,15 @@ select id, partition from plait.queued_runs
 where namespace = $1 and queue = $2 and admitted_at is null and due is null and partition <> all ($3::text[])
 order by priority, id limit $4;
 
+-- next_by_engine: the same, with the engine that owns each, but for engines that are at their limits
+select q.id, q.partition, coalesce(s.owner, '')
+from plait.queued_runs q
+left join plait.runs r on r.id = q.run_id
+left join plait.shards s on s.shard = r.shard
+where q.namespace = $1 and q.queue = $2 and q.admitted_at is null and q.due is null
+  and q.partition <> all ($3::text[]) and coalesce(s.owner, '') <> all ($5::text[])
+order by q.priority, q.id limit $4;
+
 -- admit: runs take their slots
 update plait.queued_runs
 set admitted_at = $2, dedup_id = case when debounced then null else dedup_id end
@@ -149,8 +187,11 @@ where q.namespace = $1 and q.queue = $2 and q.dedup_id = $3
   and (q.admitted_at is null or exists (select from plait.runs r where r.id = q.run_id and r.status = 'running'));
 
 -- place: how a run waits
-select namespace, queue, partition, priority, id, due from plait.queued_runs
-where run_id = $1 and admitted_at is null;
+select q.namespace, q.queue, q.partition, q.priority, q.id, q.due, coalesce(s.owner, '')
+from plait.queued_runs q
+left join plait.runs r on r.id = q.run_id
+left join plait.shards s on s.shard = r.shard
+where q.run_id = $1 and q.admitted_at is null;
 
 -- ahead: how many are before it
 select count(*) from (
@@ -180,6 +221,14 @@ from (
     select queue, null, 0, 0, 0, count(*) filter (where claim is null), count(*) filter (where claim is not null)
     from plait.queued_tasks where namespace = $1 group by queue
 ) as each group by name order by name;
+
+-- backlogs: how many runs each queue has, and since when the first of those that wait for a slot does
+select q.namespace, q.queue, count(*) filter (where q.admitted_at is null and q.due is null),
+       count(*) filter (where q.admitted_at is null and q.due is not null),
+       count(*) filter (where q.admitted_at is not null and r.id is not null),
+       min(q.enqueued_at) filter (where q.admitted_at is null and q.due is null)
+from plait.queued_runs q left join plait.runs r on r.id = q.run_id and r.status = 'running'
+group by q.namespace, q.queue order by q.namespace, q.queue;
 
 -- holders: who holds slots, the longest first
 select * from (

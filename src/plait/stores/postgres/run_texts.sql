@@ -22,3 +22,9 @@ insert into plait.due_texts (run) select number from plait.runs where id = any (
 -- create_index: what can be looked for once the table is filled. Texts come many at a time: a list of pending entries
 -- would only make searches slow
 create index run_texts_groups on plait.run_texts using gin (plait.text_groups(namespace, text)) with (fastupdate = off);
+
+-- group_shares: the commonest groups, the share of all texts that have each, and how many texts there are; as last counted
+select s.most_common_elems::text::text[], s.most_common_elem_freqs::float8[], c.reltuples::bigint
+from pg_stats s, pg_class c
+where s.schemaname = 'plait' and s.tablename = 'run_texts_groups' and s.most_common_elems is not null
+  and c.oid = 'plait.run_texts'::regclass;

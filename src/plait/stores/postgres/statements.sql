@@ -3,102 +3,130 @@ select to_regclass('plait.schema_version') is not null,
        (select count(*) from pg_class where relnamespace = to_regnamespace('plait')),
        to_regnamespace('plait') is not null;
 
--- schema_version: which migrations have been made
-select version from plait.schema_version;
+-- schema_version: what is known of its migrations; how much, depends on the release that made it
+select to_jsonb(v)::text from plait.schema_version v;
 
--- lock_schema: one process migrates, the others wait for it
-select pg_advisory_xact_lock(hashtextextended('plait migrations', 0));
+-- lock_schema: one process migrates, the others wait for it; until it is given up
+select pg_try_advisory_lock(hashtextextended('plait migrations', 0));
+
+-- unlock_schema: the others' turn
+select pg_advisory_unlock(hashtextextended('plait migrations', 0));
 
 -- make_schema: our own room in the database
 create schema plait;
 
--- make_version: where the version is kept
-create table plait.schema_version (version integer not null);
+-- make_version: where the version is kept. Earlier releases know `version` only, and refuse one that is higher than theirs:
+-- it is the last migration that a release must know to work here. `made` is how many there are, and `step` how many
+-- steps of the next one are done
+create table plait.schema_version (
+    version integer not null,
+    made    integer not null default 0,
+    step    integer not null default 0
+);
+
+-- add_made: to a schema of an earlier release
+alter table plait.schema_version add column made integer, add column step integer not null default 0;
+
+-- copy_made: it had one number
+update plait.schema_version set made = version where made is null;
 
 -- start_version: nothing has been migrated yet
 insert into plait.schema_version (version) values (0);
 
 -- set_version: what has been migrated now
-update plait.schema_version set version = $1;
+update plait.schema_version set version = $1, made = $2, step = 0;
 
--- commit: proves the epochs ($1, $2) and writes what most decisions consist of, in one round trip; all or nothing
+-- commit: proves the epochs ($1, $2), writes some of the parts below and tells others ($3), in one round trip; all or
+-- nothing. The server pays for each part, whether there is anything in it or not: few commits need all
 with held as (
     select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share
 ), proof as (
     select count(*) = cardinality($1::integer[]) as sound
     from held join unnest($1::integer[], $2::bigint[]) as claimed (shard, epoch) using (shard, epoch)
-), created as (
+), {parts}
+select sound, (select pg_notify('plait', $3::text) where sound and $3::text is not null) from proof;
+
+-- log_parts: events
+logged as (
+    insert into plait.log (run, seq, count, at, events, blobs, checksum)
+    select * from unnest($4::bigint[], $5::bigint[], $6::integer[], $7::bigint[], $8::text[], $9::text[],
+                         $10::bigint[])
+    where (select sound from proof)
+);
+
+-- run_parts: runs that are new, move or end, and texts of theirs that a search has to know
+created as (
     insert into plait.runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
                             depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked,
                             recoveries, is_full, waiting, past, number)
     select id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
            depth, labels::jsonb, start_hash, created_at, ended_at, deadline, output, error, blocked,
            recoveries, is_full, waiting, past, number
-    from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::text[], $10::boolean[],
-                $11::text[], $12::text[], $13::integer[], $14::text[], $15::text[], $16::bigint[], $17::bigint[],
-                $18::bigint[], $19::text[], $20::text[], $21::text[], $22::integer[], $23::boolean[], $24::text[],
-                $25::text[], $26::bigint[])
+    from unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::integer[], $17::text[],
+                $18::boolean[], $19::text[], $20::text[], $21::integer[], $22::text[], $23::text[], $24::bigint[],
+                $25::bigint[], $26::bigint[], $27::text[], $28::text[], $29::text[], $30::integer[], $31::boolean[],
+                $32::text[], $33::text[], $34::bigint[])
       as r (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
             depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full,
             waiting, past, number)
-    where (select sound from proof)
-), logged as (
-    insert into plait.log (run, seq, count, at, events, blobs, checksum)
-    select * from unnest($27::bigint[], $28::bigint[], $29::integer[], $30::bigint[], $31::text[], $32::text[],
-                         $33::bigint[])
     where (select sound from proof)
 ), patched as (
     update plait.runs r
     set status = p.status, awake = p.awake, ended_at = p.ended_at, output = p.output, error = p.error,
         blocked = p.blocked, recoveries = p.recoveries, is_full = p.is_full, waiting = p.waiting,
         past = p.past
-    from unnest($34::text[], $35::text[], $36::boolean[], $37::bigint[], $38::text[], $39::text[], $40::text[],
-                $41::integer[], $42::boolean[], $43::text[], $44::text[])
+    from unnest($35::text[], $36::text[], $37::boolean[], $38::bigint[], $39::text[], $40::text[], $41::text[],
+                $42::integer[], $43::boolean[], $44::text[], $45::text[])
       as p (id, status, awake, ended_at, output, error, blocked, recoveries, is_full, waiting, past)
     where r.id = p.id and (select sound from proof)
-), taken as (
+), due as (
+    insert into plait.due_texts (run)
+    select number from unnest($46::bigint[]) as new (number) where (select sound from proof)
+    union all
+    select number from plait.runs where id = any ($47::text[]) and (select sound from proof)
+);
+
+-- other_parts: what else decisions have as a rule
+taken as (
     update plait.inbox i set taken = true, body = null, reply = t.reply
-    from unnest($45::text[], $46::text[], $47::text[]) as t (run_id, key, reply)
+    from unnest($48::text[], $49::text[], $50::text[]) as t (run_id, key, reply)
     where i.run_id = t.run_id and i.key = t.key and (select sound from proof)
 ), sent as (
     insert into plait.inbox (run_id, shard, key, body, at)
     select run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), shard), key, body, at
-    from unnest($48::text[], $49::integer[], $50::text[], $51::text[], $52::bigint[])
+    from unnest($51::text[], $52::integer[], $53::text[], $54::text[], $55::bigint[])
       with ordinality as m (run_id, shard, key, body, at, place)
     where (select sound from proof)
     order by place
     on conflict (run_id, key) do nothing
 ), hushed as (
-    delete from plait.timers where run_id = any ($53::text[]) and (select sound from proof)
+    delete from plait.timers where run_id = any ($56::text[]) and (select sound from proof)
 ), withdrawn as (
     update plait.approvals a set status = 'withdrawn', decided_at = w.at
-    from unnest($54::text[], $55::bigint[]) as w (run_id, at)
+    from unnest($57::text[], $58::bigint[]) as w (run_id, at)
     where a.run_id = w.run_id and a.status = 'open' and (select sound from proof)
 ), cleared as (
-    delete from plait.timers t using unnest($56::text[], $57::text[]) as c (run_id, token)
+    delete from plait.timers t using unnest($59::text[], $60::text[]) as c (run_id, token)
     where t.run_id = c.run_id and t.token = c.token and (select sound from proof)
 ), timed as (
     insert into plait.timers (run_id, token, shard, due)
-    select * from unnest($58::text[], $59::text[], $60::integer[], $61::bigint[])
+    select * from unnest($61::text[], $62::text[], $63::integer[], $64::bigint[])
     where (select sound from proof)
     on conflict (run_id, token) do update set due = excluded.due
 ), labelled as (
     insert into plait.run_labels (namespace, key, value, created_at, run_id)
-    select * from unnest($63::text[], $64::text[], $65::text[], $66::bigint[], $67::text[])
+    select * from unnest($65::text[], $66::text[], $67::text[], $68::bigint[], $69::text[])
     where (select sound from proof)
-), due as (
-    insert into plait.due_texts (run)
-    select number from unnest($68::bigint[]) as new (number) where (select sound from proof)
-    union all
-    select number from plait.runs where id = any ($69::text[]) and (select sound from proof)
-)
-select sound, (select pg_notify('plait', $62::text) where sound and $62::text is not null) from proof;
+);
 
 -- numbers_of: what the logs of some runs are kept under
 select id, number from plait.runs where id = any ($1::text[]);
 
 -- draw_numbers: for new runs
 select nextval('plait.run_numbers') from generate_series(1, $1);
+
+-- limit_idle: how long a transaction of this connection may wait for the next statement, in milliseconds
+select set_config('idle_in_transaction_session_timeout', $1, false);
 
 -- hold_epochs: the epochs that writes must prove; a takeover waits until they are written
 select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share;
@@ -127,6 +155,9 @@ from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::inte
         depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full,
         waiting, past)
 on conflict (id) do nothing returning id;
+
+-- remove_children: runs that were just made, and can't be after all
+delete from plait.runs where id = any ($1::text[]);
 
 -- children_of: whose children the runs with taken ids are
 select id, parent, parent_token from plait.runs where id = any ($1::text[]);
@@ -188,13 +219,11 @@ on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = 
 
 -- drop_compacted: events that a snapshot has made superfluous, but for the run's first two rows
 delete from plait.log
-where run = (select number from plait.runs where id = $1) and seq <= $2
-  and seq > (select count + 1 from plait.log where run = (select number from plait.runs where id = $1) and seq = 1);
+where run = $1 and seq <= $2 and seq > (select count + 1 from plait.log where run = $1 and seq = 1);
 
 -- mark_compacted: the second row now stands for them all; it is no decision's, and has no checksum
 update plait.log set count = $2 - seq + 1, at = $3, events = $4, blobs = null, checksum = null
-where run = (select number from plait.runs where id = $1) and seq <= $2
-  and seq = (select count + 1 from plait.log where run = (select number from plait.runs where id = $1) and seq = 1);
+where run = $1 and seq <= $2 and seq = (select count + 1 from plait.log where run = $1 and seq = 1);
 
 -- insert_lines: what tasks said
 insert into plait.lines (run_id, node, attempt, at, level, text)
@@ -304,27 +333,31 @@ select run_id, shard, token, due from plait.timers
 where due <= $2 and shard = any ($1::integer[]) order by due limit $3;
 
 -- next_due: when to look again
-select min(due) from plait.timers where shard = any ($1::integer[]);
+select min(due) from plait.timers where due > $2 and shard = any ($1::integer[]);
 
 -- get_run: one run
 select *, not awake and exists (select from plait.queued_tasks where run_id = $1 and claim is not null) as claimed
 from plait.runs where id = $1;
 
--- read_log: a run's events, in order, from the row that holds number $2 to the one that holds $3
-with found as (
-    select number from plait.runs where id = $1
-)
+-- read_log: a run's events, in order, from the row that holds number $2 to the one that holds $3. $5 is the run's number,
+-- and nothing is found if it is not any more: given as a value, it leads to one partition
 select run, seq, count, at, events, blobs, checksum from plait.log
-where run = (select number from found) and seq + count > $2 and seq <= $3
-  and seq >= (select coalesce(max(seq), 0) from plait.log where run = (select number from found) and seq <= $2)
+where run = $5::bigint and exists (select from plait.runs where id = $1 and number = $5::bigint)
+  and seq + count > $2 and seq <= $3
+  and seq >= (select coalesce(max(seq), 0) from plait.log where run = $5::bigint and seq <= $2)
 order by seq limit $4;
 
--- heads: the last event of some runs
-select id, (select seq + count - 1 from plait.log where run = number order by seq desc limit 1)
-from plait.runs where id = any ($1::text[]);
+-- read_logs: all events of some runs, each run's in order; their numbers, given as values, lead to their partitions
+select r.id, l.run, l.seq, l.count, l.at, l.events, l.blobs, l.checksum
+from plait.log l join plait.runs r on r.number = l.run
+where l.run = any ($1::bigint[])
+order by l.run, l.seq;
 
--- read_snapshot: where folding may start
-select seq, at, body from plait.snapshots where run_id = $1;
+-- heads: the last event of some runs
+select id, (plait.log_end(number)).head from plait.runs where id = any ($1::text[]);
+
+-- read_snapshots: where folding of some runs may start
+select run_id, seq, at, body from plait.snapshots where run_id = any ($1::text[]);
 
 -- read_blob: a value by its hash
 select body from plait.blobs where digest = $1;
@@ -371,7 +404,7 @@ select owner, count(*) filter (where pool = ''), max(expires), count(*) filter (
 from plait.shards where owner is not null group by owner order by owner;
 
 -- facts: what there is to know about the server
-select current_setting('server_version'), (select version from plait.schema_version),
+select current_setting('server_version'), (select made from plait.schema_version),
        pg_database_size(current_database()), current_setting('fsync'), current_setting('synchronous_commit'),
        exists (select from pg_extension where extname = 'amcheck');
 
@@ -381,6 +414,11 @@ where run_id = $1 and id > $3 and ($2::text is null or node = $2) order by id li
 
 -- get_record: one document
 select kind, namespace, id, body, at from plait.records where kind = $1 and namespace = $2 and id = $3;
+
+-- get_records: several documents of a kind
+select r.kind, r.namespace, r.id, r.body, r.at
+from unnest($2::text[], $3::text[]) as n (namespace, id)
+join plait.records r on r.kind = $1 and r.namespace = n.namespace and r.id = n.id;
 
 -- list_records: the documents of a kind; the comparison with `coalesce` lets the index skip what is before $2
 select kind, namespace, id, body, at from plait.records
@@ -404,7 +442,7 @@ select r.id from plait.runs r
 where status = 'running' and blocked is null
   and ((waiting is null and not awake) or substr(waiting, 3, 4) = 'join' or substr(waiting, 3, 4) = 'stuc')
   and ($2::text is null or r.namespace = $2)
-  and coalesce((select l.at from plait.log l where l.run = r.number order by l.seq desc limit 1), r.created_at) < $1
+  and coalesce((plait.log_end(r.number)).at, r.created_at) < $1
   and not exists (select from plait.inbox i where i.run_id = r.id and not i.taken)
 order by r.created_at, r.id limit $3;
 

@@ -40,9 +40,10 @@ from plait.kernel.store import (
 from plait.stores import listed_rows, rows
 from plait.stores.log_rows import log_row
 
+from .batched import Batched
 from .commit import commit
 from .common import Session
-from .database import SQL, Address, Connection, migrate, readable_errors
+from .database import COMMAND_SECONDS, SQL, Address, Connection, migrate, readable_errors, without_retry
 from .fleet import PostgresFleet
 from .link import Link, Links
 from .listener import Listener, shard_notice
@@ -52,6 +53,7 @@ from .run_numbers import PostgresRunNumbers
 from .run_queues import PostgresRunQueues
 from .run_texts import TextIndex, fill_run_texts, index_due
 from .task_queues import PostgresTaskQueues
+from .text_statistics import TextCounts
 
 POOL_SIZE = 4
 """Connections for reading; writing and listening have one each besides."""
@@ -68,11 +70,18 @@ _WRITING = {
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
+    # So it is the same whatever is written: making it anew would cost as much as what it writes.
+    "plan_cache_mode": "force_generic_plan",
 }
 _READING = {"application_name": "plait reader"}
 _LISTING = {
     "application_name": "plait lists",
+    # Nobody waits for it longer: the server must not go on with what nobody will read.
+    "statement_timeout": f"{COMMAND_SECONDS - 5:.0f}s",
     "plan_cache_mode": "force_custom_plan",  # a list is planned for the filters it has, not for any it may have
+    # What an index of texts finds in ten million has room in it. Else the server only notes pages, and makes the groups
+    # of every text in them once more.
+    "work_mem": "64MB",
     # Places come from an index in the order of the list: each leads to a row, until there are enough.
     "enable_seqscan": "off",
     "enable_sort": "off",
@@ -83,6 +92,8 @@ _LISTING = {
 
 _CHECK_SECONDS = 3_600.0
 """That a check of one table may take."""
+_PATIENCE = (Millis(1_000), Millis(10_000))
+"""Of a transaction whose engine is silent: as long as its lease, within these."""
 
 
 class PostgresStore:
@@ -97,7 +108,10 @@ class PostgresStore:
         self._readers: Links | None = None
         self._lists: Links | None = None
         self._texts = TextIndex(lambda: self._use(self._lists))
+        self._counts = TextCounts()
         self._listener: Listener | None = None
+        self._whole_logs = Batched(self._read_logs)
+        self._snapshots = Batched(self._read_snapshots)
         self.removals = PostgresRemovals(lambda: self._use(self._lists))
         self.fleet = PostgresFleet(lambda: self._use(self._readers), self._claim, self._heard, self._origin)
         self.queues = PostgresTaskQueues(lambda: self._use(self._readers), self._origin)
@@ -106,7 +120,7 @@ class PostgresStore:
     async def open(self) -> None:
         writer = Link(self.address, _WRITING)
         try:
-            with readable_errors(self.address):
+            with without_retry(), readable_errors(self.address):
                 async with writer.use() as connection:
                     await migrate(connection, self.address, {"v7": fill_run_texts})
         except BaseException:
@@ -139,6 +153,7 @@ class PostgresStore:
         return await self._claim(owner, ttl, want, "")
 
     async def _claim(self, owner: str, ttl: Millis, want: int, pool: str) -> list[Lease]:
+        self._limit_idle(ttl)
         guarded = await self._guard(owner)
         async with self._use(self._readers) as connection:
             found = await connection.fetch(SQL["claim_shards"], owner, ttl, want, guarded, pool)
@@ -176,8 +191,8 @@ class PostgresStore:
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
         return [TimerRow(*row) for row in await self._fetch("due_timers", list(shards), now, limit)]
 
-    async def next_due(self, shards: Collection[Shard]) -> Millis | None:
-        return (await self._fetch("next_due", list(shards)))[0][0]
+    async def next_due(self, shards: Collection[Shard], after: Millis = Millis(0)) -> Millis | None:
+        return (await self._fetch("next_due", list(shards), after))[0][0]
 
     async def run(self, run_id: RunId) -> RunRow | None:
         found = await self._fetch("get_run", run_id)
@@ -185,23 +200,43 @@ class PostgresStore:
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
         async with self._use(self._lists) as connection:
-            if query.text:
-                await index_due(connection)
-            return await list_runs(connection, query)
+            if not query.text:
+                return await list_runs(connection, query)
+            await index_due(connection)
+            return await list_runs(connection, query, await self._counts.take(connection))
 
     async def log(
         self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None, limit: int | None = None
     ) -> list[LogRow]:
-        found = await self._fetch("read_log", run_id, after + 1, _LAST if upto is None else upto, limit)
+        if after == _FIRST and upto is None and limit is None:
+            return [log_row(run_id, row) for row in await self._whole_logs.get(run_id) or ()]
+        asked = (run_id, after + 1, _LAST if upto is None else upto, limit)
+        async with self._use(self._readers) as connection:
+            known = self._numbers.get(run_id)
+            found = [] if known is None else await connection.fetch(SQL["read_log"], *asked, known)
+            if not found:  # another run may have got this one's id
+                number = await self._numbers.look_up(connection, run_id)
+                if number != known:
+                    found = await connection.fetch(SQL["read_log"], *asked, number)
         return [log_row(run_id, tuple(row)) for row in found]
+
+    async def _read_logs(self, run_ids: Sequence[str]) -> dict[str, list[rows.Row]]:
+        numbers = [number for _, number in await self._fetch("numbers_of", run_ids)]
+        found: dict[str, list[rows.Row]] = {}
+        for run_id, *columns in await self._fetch("read_logs", numbers):
+            found.setdefault(run_id, []).append(tuple(columns))
+        return found
 
     async def heads(self, run_ids: Collection[RunId]) -> dict[RunId, Seq]:
         found = await self._fetch("heads", list(run_ids))
         return {run_id: seq for run_id, seq in found if seq is not None}
 
     async def snapshot(self, run_id: RunId) -> Snapshot | None:
-        found = await self._fetch("read_snapshot", run_id)
-        return Snapshot(found[0][0], found[0][1], found[0][2].encode()) if found else None
+        return await self._snapshots.get(run_id)
+
+    async def _read_snapshots(self, run_ids: Sequence[str]) -> dict[str, Snapshot]:
+        found = await self._fetch("read_snapshots", run_ids)
+        return {run_id: Snapshot(seq, at, body.encode()) for run_id, seq, at, body in found}
 
     async def blob(self, digest: str) -> bytes:
         found = await self._fetch("read_blob", digest)
@@ -238,15 +273,19 @@ class PostgresStore:
         found = await self._fetch("get_record", kind, namespace, id)
         return rows.record(found[0]) if found else None
 
+    async def records_named(self, kind: str, names: Sequence[tuple[str, str]]) -> list[Record]:
+        found = await self._list("get_records", kind, *zip(*names, strict=True))
+        return [rows.record(row) for row in found]
+
     async def records(
         self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
     ) -> list[Record]:
         name, *given = rows.record_query(kind, namespace, after, newest=newest)
         return [rows.record(row) for row in await self._list(name, *given, limit)]
 
-    def watch(self, callback: Callable[[], None]) -> None:
+    def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
         """One notice a transaction, and one call after each time the connection was lost."""
-        self._heard().watch(callback)
+        self._heard().watch(callback, shown)
 
     async def owners(self) -> list[Owner]:
         return [Owner(*row) for row in await self._fetch("owners")]
@@ -290,6 +329,13 @@ class PostgresStore:
         """Old versions of rows; those in the server's own journal go when it is recycled."""
         async with self._use(self._readers) as connection:
             await connection.execute(SQL["scrub_records"])
+
+    def _limit_idle(self, lease: Millis) -> None:
+        """Who takes a frozen engine's shards over must not wait for what it has locked, once its lease is over."""
+        least, most = _PATIENCE
+        for links in (self._writer, self._readers):
+            if links is not None:
+                links.limit_idle(max(least, min(lease, most)))
 
     def _numbered(self, row: rows.Row) -> RunRow:
         """Of a run that is likely to be written next."""

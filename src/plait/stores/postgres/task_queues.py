@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from plait.kernel.admission import EVERY_QUEUE
@@ -40,6 +41,8 @@ class PostgresTaskQueues:
         self._limits = LimitedQueues()
 
     async def claim(self, request: ClaimRequest) -> list[HeldTask]:
+        if request.code is not None:
+            return await self._claim_by_code(request, list(request.code))
         async with self._use() as connection:
             found: list[Any] = await connection.fetch(
                 SQL["claim"],
@@ -59,6 +62,17 @@ class PostgresTaskQueues:
                 if len(held) < request.limit:
                     async with connection.transaction():
                         held += await _claim_under_limits(connection, request, queue, request.limit - len(held))
+        return held
+
+    async def _claim_by_code(self, request: ClaimRequest, code: list[str]) -> list[HeldTask]:
+        terms = (request.claim, request.worker, request.lease, TIMEOUT_GRACE)
+        async with self._use() as connection:
+            held = _in_order(await connection.fetch(SQL["claim_by_code"], code, request.limit, *terms))
+            for namespace, queue in await connection.fetch(SQL["limited_by_code"], code):
+                if len(held) < request.limit:
+                    there = msgspec.structs.replace(request, namespace=namespace)
+                    async with connection.transaction():
+                        held += await _claim_under_limits(connection, there, queue, request.limit - len(held))
         return held
 
     async def limited(self, namespace: str, queues: Sequence[str]) -> bool:
@@ -127,7 +141,7 @@ class LimitedQueues:
 
 async def _claim_under_limits(connection: Connection, request: ClaimRequest, queue: str, limit: int) -> list[HeldTask]:
     namespace = request.namespace
-    asked = (namespace, queue, _listed(request.kinds), _listed(request.handlers))
+    asked = (namespace, queue, _listed(request.kinds), _listed(request.handlers), _listed(request.code))
     if not await connection.fetch(SQL["free_under_limits"], *asked, [], 1):
         return []  # nobody's admission waits for a worker that is idle
     limits = limits_of(map(tuple, await connection.fetch(QUEUES["lock_limits"], namespace, queue)))
@@ -154,7 +168,11 @@ async def write_queues(connection: Connection, writes: Sequence[Write]) -> None:
     dequeued = [(write.run_id, token) for write in writes for token in write.dequeued]
     if dequeued:
         await connection.execute(SQL["dequeue"], *zip(*dequeued, strict=True))
-    queued = {(task.run_id, task.token): queued_columns(task) for write in writes for task in write.queued}
+    queued = {
+        (task.run_id, task.token): (*queued_columns(task), task.code or None)
+        for write in writes
+        for task in write.queued
+    }
     if queued:
         await connection.execute(SQL["enqueue"], *zip(*queued.values(), strict=True))
 

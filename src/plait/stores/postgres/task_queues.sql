@@ -1,17 +1,17 @@
 -- enqueue: tasks for workers; a new attempt takes the place of the one before, unclaimed and at the end of the queue
 insert into plait.queued_tasks (run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label,
                                 node, key, input, blobs, timeout, heartbeat, terms, progress, enqueued_at, priority,
-                                partition)
+                                partition, code)
 select * from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[], $6::integer[], $7::text[],
                      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[],
                      $15::bigint[], $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::integer[],
-                     $21::text[])
+                     $21::text[], $22::text[])
 on conflict (run_id, token) do update
 set id = excluded.id, opening = excluded.opening, attempt = excluded.attempt, queue = excluded.queue,
     kind = excluded.kind, handler = excluded.handler, label = excluded.label, node = excluded.node, key = excluded.key,
     input = excluded.input, blobs = excluded.blobs, timeout = excluded.timeout, heartbeat = excluded.heartbeat,
     terms = excluded.terms, progress = excluded.progress, enqueued_at = excluded.enqueued_at,
-    priority = excluded.priority, partition = excluded.partition, claim = null, worker = null, claimed_at = null,
+    priority = excluded.priority, partition = excluded.partition, code = excluded.code, claim = null, worker = null, claimed_at = null,
     lease = null, expires = null, deadline = null, limited = false;
 
 -- dequeue: tasks that no worker is to do any more
@@ -68,12 +68,35 @@ returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue
           q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority,
           q.partition, q.claim, q.worker, q.claimed_at, q.lease, q.id;
 
+-- claim_by_code: the same for an engine, wherever tasks are that it has the code for
+with now as (
+    select plait.ms(clock_timestamp()) as at, set_config('synchronous_commit', 'off', true)
+), free as (
+    select id from plait.queued_tasks t
+    where t.claim is null and t.code = any ($1::text[])
+      and not exists (select from plait.queues s where s.namespace = t.namespace and s.name in ('*', t.queue))
+    order by t.priority, t.id limit $2 for update skip locked
+)
+update plait.queued_tasks q
+set claim = $3, worker = $4, claimed_at = now.at, lease = $5::bigint, deadline = now.at + q.timeout + $6::bigint,
+    expires = least(now.at + least($5::bigint, q.heartbeat), now.at + q.timeout + $6::bigint)
+from free, now
+where q.id = free.id
+returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue, q.kind, q.handler, q.label, q.node,
+          q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority,
+          q.partition, q.claim, q.worker, q.claimed_at, q.lease, q.id;
+
+-- limited_by_code: the queues with limits that have such tasks
+select distinct t.namespace, t.queue from plait.queued_tasks t
+where t.claim is null and t.code = any ($1::text[])
+  and exists (select from plait.queues s where s.namespace = t.namespace and s.name in ('*', t.queue));
+
 -- free_under_limits: what is next on a queue that has limits, but for keys that are at theirs
 select id, partition from plait.queued_tasks
 where namespace = $1 and queue = $2 and claim is null
   and ($3::text[] is null or kind = any ($3)) and ($4::text[] is null or handler = any ($4))
-  and partition <> all ($5::text[])
-order by priority, id limit $6;
+  and ($5::text[] is null or code = any ($5)) and partition <> all ($6::text[])
+order by priority, id limit $7;
 
 -- claim_under_limits: gives these to a worker, and they count. Not all may still be there
 with now as (

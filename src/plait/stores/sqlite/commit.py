@@ -42,7 +42,7 @@ from plait.stores.run_numbers import RunNumbers
 from .database import atomic, undo
 from .many_rows import insert_rows
 from .removals import NotRemovable, write_references, write_removal
-from .run_queues import NotWaiting, insert_held, is_waiting, write_place
+from .run_queues import NotWaiting, insert_held, is_refused, is_taken, is_waiting, leave, put, write_place
 from .run_texts import index_error, index_new_runs, is_due
 from .task_queues import ClaimLost, has_results, write_queues
 
@@ -139,7 +139,7 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
     for number, error in failures:
         index_error(db, number, error)
     if patches:
-        db.executemany(SQL["patch_run"], patches)
+        insert_rows(db, SQL["patch_runs"], patches, one=SQL["patch_run"])
     for write in rest:
         _apply_rest(db, write)
         if write.removal is not None:
@@ -245,14 +245,26 @@ def _insert_inbox(db: apsw.Connection, row: InboxRow) -> None:
         if found is None or found[0] != "running":
             db.execute(SQL["insert_dead_letter"], dead_letter_columns(row.fallback))
             return
-    if (row.behind or row.fallback is not None) and is_waiting(db, row):
+    if row.withdraws:
+        leave(db, row.run_id)
+    elif (row.behind or row.fallback is not None) and is_waiting(db, row):
         insert_held(db, row)
         return
     db.execute(SQL["insert_inbox"], inbox_columns(row))
 
 
+def _has_run(db: apsw.Connection, run_id: RunId) -> bool:
+    return db.execute(SQL["child_of"], (run_id,)).fetchone() is not None
+
+
 def _insert_child(db: apsw.Connection, child: NewChild) -> None:
-    row = child.row
+    row, queueing = child.row, child.queueing
+    if queueing is not None and not _has_run(db, row.id):
+        if is_refused(db, child):
+            return
+        if is_taken(db, queueing.place):
+            _insert_inbox(db, queueing.duplicate)
+            return
     db.execute(SQL["insert_child"], run_columns(row))
     if db.changes():
         number = db.last_insert_rowid()
@@ -260,6 +272,10 @@ def _insert_child(db: apsw.Connection, child: NewChild) -> None:
         if is_due(number, number):
             index_new_runs(db)
         _insert_inbox(db, child.start)
+        if queueing is not None:
+            put(db, row.id, queueing.place, row.created_at)
+            if queueing.announcement is not None:
+                _insert_inbox(db, queueing.announcement)
         return
     found = db.execute(SQL["child_of"], (row.id,)).fetchone()
     if found != (row.parent, row.parent_token):

@@ -19,7 +19,7 @@ from plait.kernel.errors import Unavailable
 from plait.kernel.ids import RunId, caller_id
 from plait.stores import statements
 
-from .run_texts import index_new_runs
+from .run_texts import index_new_runs, namespace_mark
 
 Synchronous = Literal["FULL", "NORMAL"]
 
@@ -35,6 +35,7 @@ _LOST = """
 select count(*) from log
 where run not in (select number from runs) and run not in (select run from removed_runs)
 """
+_RUN_PATCHES = statements.load("plait.stores.sqlite", "run_patches.sql")
 _MIGRATIONS = list(statements.load("plait.stores.sqlite", "migrations.sql").values())
 
 
@@ -45,6 +46,7 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
             _create_private(path)
         db = apsw.Connection(path, statementcachesize=200)
         db.set_busy_timeout(busy_ms)
+        db.create_scalar_function("namespace_mark", namespace_mark, 1, deterministic=True)
         # Else SQLite compiles a statement anew at each call, to see whether this call's values allow a partial index
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         _check_ours(db, path)
@@ -55,6 +57,21 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db.execute("pragma wal_autocheckpoint = 4000")
         db.execute("pragma secure_delete = fast")  # what is overwritten in a page that is written anyway leaves nothing
         return db
+
+
+def open_writer(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connection:
+    """A connection that may write, to a file of the newest schema."""
+    db = connect(path, synchronous, busy_ms)
+    migrate(db, path)
+    with readable_errors(path):
+        prepare_writing(db)
+    return db
+
+
+def prepare_writing(db: apsw.Connection) -> None:
+    """What `commit` needs of a connection; not before all migrations, which would trip over it."""
+    for statement in _RUN_PATCHES.values():
+        db.execute(statement)
 
 
 def migrate(db: apsw.Connection, path: str) -> None:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Protocol, TypeVar
 
 import apsw
 
-from plait.kernel.ids import SHARDS, Millis, RunId
+from plait.kernel.ids import SHARDS, Millis, RunId, Shard
 from plait.kernel.removal import EndedPage, EndedQuery
 from plait.kernel.store import Write
 from plait.stores import statements
@@ -61,16 +61,28 @@ class SqliteRemovals:
 
         return ended_page(await self._read(look), query.limit)
 
-    async def shrink(self, run_id: RunId, before: Millis, limit: int) -> int:
+    async def shrink(self, run_ids: Collection[RunId], before: Millis, limit: int) -> int:
+        ids = json_text(list(run_ids))
+
         def delete(db: apsw.Connection) -> int:
             with atomic(db):
-                db.execute(SQL["shrink"], (run_id, before, limit))
+                db.execute(SQL["shrink"], (ids, before, limit))
                 return db.changes()
 
         return await self._write(delete)
 
     async def sweep(self, limit: int) -> bool:
         return await self._write(lambda db: _sweep(db, limit))
+
+    async def remove_lost_inputs(self, shards: Collection[Shard], before: Millis, limit: int) -> list[RunId]:
+        given = (None if len(shards) == SHARDS else json_text(sorted(shards)), before, limit)
+
+        def delete(db: apsw.Connection) -> list[RunId]:
+            with atomic(db):
+                found: list[Any] = db.execute(SQL["remove_lost_inputs"], given).fetchall()
+                return [RunId(run_id) for (run_id,) in found]
+
+        return await self._write(delete)
 
 
 def write_removal(db: apsw.Connection, numbers: RunNumbers, run_id: RunId, before: Millis) -> None:

@@ -1,7 +1,8 @@
 -- ended: places of ended runs in the order of their creation, and whether each can be removed. Of so many that are looked at
 select created_at, id,
        ended_at <= ?4 and (?7 is null or shard in (select value from json_each(?7)))
-       and (parent is null or not exists (select 1 from runs above where above.id = place.parent))
+       and (parent is null or not exists (select 1 from runs above where above.id = place.parent)),
+       shard
 from (select created_at, id, ended_at, shard, parent from runs
       where namespace = ?1 and dialect = ?2
         and case when status <> 'running' then status
@@ -11,10 +12,10 @@ from (select created_at, id, ended_at, shard, parent from runs
         and created_at <= ?4 and (created_at, id) > (?5, ?6)
       order by created_at, id limit ?8) as place;
 
--- shrink: some log lines of a run that had ended by then
+-- shrink: some log lines of runs that had ended by then
 delete from lines where id in (
     select l.id from runs r join lines l on l.run_id = r.id
-    where r.id = ?1 and r.status <> 'running' and r.ended_at <= ?2 order by l.id limit ?3);
+    where r.id in (select value from json_each(?1)) and r.status <> 'running' and r.ended_at <= ?2 limit ?3);
 
 -- removable: a run that had ended by then and that nothing needs. The newest stays: SQLite would give its number again
 select number, created_at, namespace, labels from runs r
@@ -81,3 +82,10 @@ delete from blobs where digest = ?1 and not exists (select 1 from blob_refs wher
 
 -- forget_removed: nothing is left of it
 delete from removed_runs where run = ?1;
+
+-- remove_lost_inputs: inputs that wait for runs that are not there
+delete from inbox where id in (
+    select id from inbox i
+    where taken = 0 and (?1 is null or shard in (select value from json_each(?1))) and at <= ?2
+      and not exists (select 1 from runs r where r.id = i.run_id) limit ?3)
+returning run_id;

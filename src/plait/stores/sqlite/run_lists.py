@@ -12,7 +12,20 @@ import apsw
 from plait.kernel.store import RunFilter, RunRow
 from plait.stores import rows, statements
 from plait.stores.listed_rows import listed_run
-from plait.stores.run_lists import Abilities, Count, Floor, Index, Key, Names, Rows, Step, TextMatch, bounds, list_steps
+from plait.stores.run_lists import (
+    Abilities,
+    Count,
+    Expected,
+    Floor,
+    Index,
+    Key,
+    Names,
+    Rows,
+    Step,
+    TextMatch,
+    bounds,
+    list_steps,
+)
 
 from .run_texts import LATEST, PLACE_BITS, search_expression
 
@@ -61,7 +74,7 @@ class _Reading:
                 return self._all_rows(step)
             case Names():
                 return self._names(step)
-            case Floor():
+            case Floor() | Expected():
                 raise AssertionError("only asked where the index of texts has no order")
             case _:
                 assert_never(step)

@@ -13,8 +13,8 @@ import apsw
 from plait.kernel.admission import Gate, Limit, QueueSettings
 from plait.kernel.clock import Clock
 from plait.kernel.ids import Millis, RunId
-from plait.kernel.run_queues import MANY, AdmissionRound, QueuedRun, QueuePlace, QueueState, SlotHolder
-from plait.kernel.store import InboxRow, Write
+from plait.kernel.run_queues import MANY, AdmissionRound, QueuedRun, QueuePlace, QueueState, RunBacklog, SlotHolder
+from plait.kernel.store import InboxRow, NewChild, Write, refusal_key
 from plait.stores import statements
 from plait.stores.queue_rows import (
     AT_ONCE,
@@ -95,6 +95,9 @@ class SqliteRunQueues:
     async def states(self, namespace: str) -> list[QueueState]:
         return [queue_state(namespace, row) for row in await self._list("states", namespace)]
 
+    async def backlogs(self) -> list[RunBacklog]:
+        return [RunBacklog(*row) for row in await self._list("backlogs")]
+
     async def holders(self, namespace: str, queue: str, limit: int) -> list[SlotHolder]:
         return [slot_holder(row) for row in await self._list("holders", namespace, queue, limit)]
 
@@ -119,7 +122,9 @@ def _admit(db: apsw.Connection, namespace: str, queue: str, limit: int, now: Mil
     overdue = [row[0] for row in db.execute(SQL["overdue"], (namespace, queue, now, limit))]
     limits = limits_on(db, namespace, queue)
     gate = gate_of(db, namespace, limits, "run", now)
-    chosen = choose(db, gate, "next", (namespace, queue), limit)
+    by_engine = gate.counts_workers
+    statement = "next_by_engine" if by_engine else "next"
+    chosen = choose(db, gate, statement, (namespace, queue), limit, by_engine=by_engine)
     for _, partition in chosen:
         note_start(db, namespace, limits, "run", partition, now)
     admitted = [next(db.execute(SQL["admit"], (id, now)))[0] for id, _ in chosen]
@@ -137,39 +142,49 @@ def gate_of(
     limits: dict[str, QueueSettings],
     kind: Kind,
     now: Millis,
-    worker: str = "",
+    worker: str | None = None,
 ) -> Gate:
-    """With what is under way now."""
+    """With what is under way now. `worker`: who asks for tasks."""
     found: list[Limit] = []
     for name, settings in limits.items():
         running: list[Any] = []
         starts: list[Any] = []
-        if kind == "task":
-            running = db.execute(SQL["running_tasks"], (namespace, name, worker)).fetchall()
-        elif settings.concurrency is not None:
-            running = db.execute(SQL["running_runs"], (namespace, name)).fetchall()
+        workers: list[Any] = []
+        if settings.concurrency is not None:
+            running = db.execute(SQL[f"running_{kind}s"], (namespace, name)).fetchall()
+        if settings.per_worker is not None:
+            asked = (namespace, name) if worker is None else (namespace, name, worker)
+            workers = db.execute(SQL[f"{kind}s_of_processes"], asked).fetchall()
         if settings.rate is not None:
             starts = db.execute(SQL["starts"], (namespace, name, kind, now - settings.period)).fetchall()
-        found.append(Limit(settings, load_of(running, starts, now), limit_name(name)))
-    return Gate(found, per_worker=kind == "task")
+        found.append(Limit(settings, load_of(running, starts, workers, now), limit_name(name)))
+    return Gate(found, worker)
 
 
 def choose(
-    db: apsw.Connection, gate: Gate, name: str, asked: tuple[object, ...], limit: int, sql: dict[str, str] = SQL
+    db: apsw.Connection,
+    gate: Gate,
+    name: str,
+    asked: tuple[object, ...],
+    limit: int,
+    sql: dict[str, str] = SQL,
+    *,
+    by_engine: bool = False,
 ) -> list[tuple[int, str]]:
-    """Who may begin, of those that a statement finds: their ids and keys. Those whose keys are at their limits are
-    passed over."""
+    """Who may begin, of those that a statement finds: their ids and keys. Those whose keys or engines are at their
+    limits are passed over."""
     chosen: list[tuple[int, str]] = []
     seen: set[int] = set()
     for _ in range(ROUNDS):
         if len(chosen) >= limit or gate.is_closed:
             break
         full = json_text(gate.full) if gate.full else None
-        waiting = [tuple(row) for row in db.execute(sql[name], (*asked, full, AT_ONCE + len(chosen)))]
-        new = [(id, partition) for id, partition in waiting if id not in seen]
-        seen.update(id for id, _ in new)
-        for id, partition in new:
-            if len(chosen) < limit and gate.admits(partition):
+        engines = (json_text(gate.full_workers),) if by_engine else ()
+        waiting: list[Any] = db.execute(sql[name], (*asked, full, AT_ONCE + len(chosen), *engines)).fetchall()
+        new = [row for row in waiting if row[0] not in seen]
+        seen.update(row[0] for row in new)
+        for id, partition, *engine in new:
+            if len(chosen) < limit and gate.admits(partition, *engine):
                 chosen.append((id, partition))
         if len(waiting) < AT_ONCE or not new:
             break
@@ -190,10 +205,10 @@ def _place(db: apsw.Connection, run_id: RunId, now: Millis) -> QueuePlace | None
     found = db.execute(SQL["place"], (run_id,)).fetchone()
     if found is None:
         return None
-    namespace, queue, partition, priority, id, due = found
+    namespace, queue, partition, priority, id, due, engine = found
     [(ahead,)] = db.execute(SQL["ahead"], (namespace, queue, priority, id, MANY))
     limits = limits_on(db, namespace, queue)
-    why = gate_of(db, namespace, limits, "run", now).why(partition)
+    why = gate_of(db, namespace, limits, "run", now).why(partition, engine)
     return QueuePlace(queue=queue, ahead=ahead, due=due if due is not None and due > now else None, why=why)
 
 
@@ -203,20 +218,39 @@ def _place(db: apsw.Connection, run_id: RunId, now: Millis) -> QueuePlace | None
 def write_place(db: apsw.Connection, write: Write) -> None:
     """A run is put on a queue, leaves it without a slot, or has its start replaced; after its inbox was written."""
     if write.place is not None and write.create is not None:
-        _put(db, write.run_id, write.place, write.create.created_at)
+        put(db, write.run_id, write.place, write.create.created_at)
     if write.leaves_queue:
-        db.execute(SQL["leave"], (write.run_id,))
-        db.execute(SQL["let_go"], (write.run_id,))
+        leave(db, write.run_id)
     if write.debounce is not None:
         _debounce(db, write.run_id, write.inbox[0], write.debounce)
 
 
-def _put(db: apsw.Connection, run_id: RunId, place: QueuedRun, now: Millis) -> None:
+def put(db: apsw.Connection, run_id: RunId, place: QueuedRun, now: Millis) -> None:
+    """A run waits, and so does its start."""
     if place.dedup_id is not None:
         db.execute(SQL["forget_holder"], (place.namespace, place.queue, place.dedup_id))
     *columns, delay, deadline = place_columns(run_id, place)
     db.execute(SQL["put"], (*columns, None if delay is None else now + delay, deadline, now))
     db.execute(SQL["hold"], (run_id,))
+
+
+def leave(db: apsw.Connection, run_id: RunId) -> None:
+    """A run that still waits does so no longer, and its owner gets what was held back."""
+    db.execute(SQL["leave"], (run_id,))
+    if db.changes():
+        db.execute(SQL["let_go"], (run_id,))
+
+
+def is_taken(db: apsw.Connection, place: QueuedRun) -> bool:
+    """Whether a run has its dedup id."""
+    asked = (place.namespace, place.queue, place.dedup_id)
+    return place.dedup_id is not None and db.execute(SQL["holder"], asked).fetchone() is not None
+
+
+def is_refused(db: apsw.Connection, child: NewChild) -> bool:
+    """Whether its parent is still to hear that it can't be started."""
+    asked = (child.row.parent, refusal_key(child.row.id))
+    return db.execute(SQL["refused"], asked).fetchone() is not None
 
 
 def _debounce(db: apsw.Connection, run_id: RunId, start: InboxRow, delay: Millis) -> None:

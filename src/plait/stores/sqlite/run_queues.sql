@@ -17,6 +17,10 @@ select 1 from queued_runs where run_id = ?1 and admitted_at is null;
 insert into inbox (run_id, shard, key, body, at, taken, reply) values (?1, ?2, ?3, ?4, ?5, 1, '')
 on conflict (run_id, key) do nothing;
 
+-- refused: whether an input whose key begins so, with a colon as its last character, has not been taken yet
+select 1 from inbox
+where run_id = ?1 and key >= ?2 and key < substr(?2, 1, length(?2) - 1) || ';' and taken = 0;
+
 -- leave: a run waits no longer, and takes no slot
 delete from queued_runs where run_id = ?1 and admitted_at is null;
 
@@ -94,10 +98,22 @@ where namespace = ?1 and (?2 = '*' or queue = ?2) and admitted_at is not null
   and exists (select 1 from runs where id = run_id and status = 'running')
 group by partition;
 
--- running_tasks: slots that tasks hold, by key, and those of one worker
-select partition, count(*), sum(worker = ?3) from queued_tasks
+-- runs_of_processes: slots that runs hold, by the engine that owns them; those of nobody are under an empty name
+select coalesce(s.owner, ''), count(*)
+from queued_runs q
+join runs r on r.id = q.run_id and r.status = 'running'
+left join shards s on s.shard = r.shard
+where q.namespace = ?1 and (?2 = '*' or q.queue = ?2) and q.admitted_at is not null
+group by s.owner;
+
+-- running_tasks: slots that tasks hold, by key
+select partition, count(*) from queued_tasks
 where namespace = ?1 and (?2 = '*' or queue = ?2) and limited = 1
 group by partition;
+
+-- tasks_of_processes: slots that a worker's tasks hold
+select ?3, count(*) from queued_tasks
+where namespace = ?1 and (?2 = '*' or queue = ?2) and limited = 1 and worker = ?3;
 
 -- forget_starts: those of earlier periods
 delete from queue_starts where namespace = ?1 and queue = ?2 and kind = ?3 and at <= ?4;
@@ -115,6 +131,16 @@ where namespace = ?1 and queue = ?2 and admitted_at is null and due is null
   and (?3 is null or partition not in (select value from json_each(?3)))
 order by priority, id limit ?4;
 
+-- next_by_engine: the same, with the engine that owns each, but for engines that are at their limits
+select q.id, q.partition, coalesce(s.owner, '')
+from queued_runs q
+left join runs r on r.id = q.run_id
+left join shards s on s.shard = r.shard
+where q.namespace = ?1 and q.queue = ?2 and q.admitted_at is null and q.due is null
+  and (?3 is null or q.partition not in (select value from json_each(?3)))
+  and coalesce(s.owner, '') not in (select value from json_each(?5))
+order by q.priority, q.id limit ?4;
+
 -- admit: a run takes its slot
 update queued_runs
 set admitted_at = ?2, dedup_id = case when debounced then null else dedup_id end
@@ -127,7 +153,11 @@ where namespace = ?1 and queue = ?2 and dedup_id = ?3
   and (admitted_at is null or exists (select 1 from runs where id = run_id and status = 'running'));
 
 -- place: how a run waits
-select namespace, queue, partition, priority, id, due from queued_runs where run_id = ?1 and admitted_at is null;
+select q.namespace, q.queue, q.partition, q.priority, q.id, q.due, coalesce(s.owner, '')
+from queued_runs q
+left join runs r on r.id = q.run_id
+left join shards s on s.shard = r.shard
+where q.run_id = ?1 and q.admitted_at is null;
 
 -- ahead: how many are before it
 select count(*) from (
@@ -155,6 +185,12 @@ from (
     select queue, null, 0, 0, 0, sum(claim is null), sum(claim is not null)
     from queued_tasks where namespace = ?1 group by queue
 ) group by name order by name;
+
+-- backlogs: how many runs each queue has, and since when the first of those that wait for a slot does
+select namespace, queue, sum(admitted_at is null and due is null), sum(admitted_at is null and due is not null),
+       sum(admitted_at is not null and exists (select 1 from runs where id = run_id and status = 'running')),
+       min(case when admitted_at is null and due is null then enqueued_at end)
+from queued_runs group by namespace, queue order by namespace, queue;
 
 -- holders: who holds slots, the longest first
 select * from (

@@ -18,12 +18,16 @@ from typing import Any
 import apsw
 
 from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.run_text import groups, of_error
 from plait.stores import statements
 from plait.stores.rows import Row, json_text
-from plait.stores.run_texts import ABOUT, ERROR, NewRun, texts
+from plait.stores.run_texts import ABOUT, ERROR, texts
 
 SQL = statements.load("plait.stores.sqlite", "run_texts.sql")
+_INSERT_PLAIN_TEXTS, _OTHER_RUNS = (
+    SQL[name].replace("{kinds}", SQL["kinds"]) for name in ("insert_plain_texts", "other_runs")
+)
 
 BATCH = 512
 """New runs that have no texts yet, at most."""
@@ -44,13 +48,31 @@ def is_due(first: int, last: int) -> bool:
 
 def index_new_runs(db: apsw.Connection) -> None:
     """Within a transaction. Of a database that had no text search, these are all."""
-    while new := _new_runs(db):
-        found = [
-            (text_place(created_at, number, part), number, part, namespace_mark(namespace), text)
-            for number, namespace, created_at, part, text in texts(new)
-        ]
-        _add(db, found)
-        db.execute(SQL["set_indexed"], (new[-1][0],))
+    while (new := _new_runs(db))[0]:
+        count, last = new
+        db.execute(_INSERT_PLAIN_TEXTS, (last, namespace_mark(DEFAULT_NAMESPACE)))
+        if plain := db.changes():
+            db.execute(SQL["index_plain_texts"], (last,))
+        if plain < count:
+            _index_others(db, last)
+        db.execute(SQL["set_indexed"], (last,))
+
+
+def _new_runs(db: apsw.Connection) -> tuple[int, int]:
+    [found] = db.execute(SQL["new_runs"], (_PAGE,))
+    return found
+
+
+def _index_others(db: apsw.Connection, last: int) -> None:
+    """Runs up to a number whose texts SQLite can't make. A damaged row, which nobody can read, must not hold up the
+    commits of others."""
+    others: list[Any] = db.execute(_OTHER_RUNS, (last,)).fetchall()
+    readable = [(number, _readable(run_id), _readable(space), *rest) for number, run_id, space, *rest in others]
+    found = [
+        (text_place(created_at, number, part), number, part, namespace_mark(namespace), text)
+        for number, namespace, created_at, part, text in texts(readable)
+    ]
+    _add(db, found)
 
 
 def index_error(db: apsw.Connection, number: int, error: ErrorInfo) -> None:
@@ -85,12 +107,6 @@ def _add(db: apsw.Connection, found: Sequence[Row]) -> None:
     db.executemany(SQL["index_text"], found)
 
 
-def _new_runs(db: apsw.Connection) -> list[NewRun]:
-    """A damaged row, which nobody can read, must not hold up the commits of others."""
-    found: list[Any] = db.execute(SQL["new_runs"], (_PAGE,)).fetchall()
-    return [(number, _readable(run_id), _readable(space), *rest) for number, run_id, space, *rest in found]
-
-
 def _readable(column: bytes) -> str:
     return column.decode(errors="replace")
 
@@ -103,7 +119,8 @@ def text_place(created_at: int, number: int, part: int) -> int:
 @lru_cache(1024)
 def namespace_mark(namespace: str) -> str:
     """Three characters that stand for a namespace: one group of the index, so that a search leaves out other
-    namespaces' runs before it looks at any. Two namespaces may share one; the rows tell them apart."""
+    namespaces' runs before it looks at any. Two namespaces may share one; the rows tell them apart. It is a function
+    of SQL, too."""
     number = zlib.crc32(namespace.encode())
     mask = (1 << _MARK_BITS) - 1
     return "".join(chr(_FIRST_MARK + (number >> shift & mask)) for shift in range(0, 3 * _MARK_BITS, _MARK_BITS))

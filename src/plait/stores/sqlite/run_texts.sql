@@ -1,11 +1,42 @@
 -- is_behind: whether there are runs that have no texts yet
 select exists (select 1 from runs where number > (select upto from indexed_runs));
 
--- new_runs: those, in the order of their numbers; texts as bytes, since a damaged one may be no text
+-- new_runs: how many there are to be added at once, and up to which number
+select count(*), max(number) from (
+    select number from runs where number > (select upto from indexed_runs) order by number limit ?1);
+
+-- kinds: new runs, and who makes their texts; a part of the next two. `plain`: SQLite can by itself, since it is an id
+-- of ASCII and nothing else. `none`: the id was generated. `other`: the program, as it may be a damaged row
+select *,
+       case when labels <> '{}' or error is not null or blocked is not null or name glob '*[^ -~]*' then 'other'
+            when created_at not between 0 and 1 << 42 then 'other'
+            when namespace <> 'default' and typeof(namespace) <> 'text' then 'other'
+            when length(name) < 36 then 'plain'
+            when name glob replace(replace('xxxxxxxx-xxxx-7xxx-yxxx-xxxxxxxxxxxx', 'x', '[0-9a-f]'), 'y', '[89ab]')
+            then 'none'
+            else 'other' end as kind
+from (select *, iif(namespace = 'default', id, substr(id, length(namespace) + 2)) as name from runs
+      where number > (select upto from indexed_runs) and number <= ?1)
+
+-- insert_plain_texts: of runs up to a number. ?2 stands for the namespace that most have: SQLite need not ask for it
+insert into run_texts (place, run, part, space, text)
+select (created_at << 20) + (number << 1 & (1 << 20) - 1), number, 0,
+       iif(namespace = 'default', ?2, namespace_mark(namespace)), lower(name)
+from ({kinds}) where kind = 'plain'
+order by number on conflict (place) do nothing;
+
+-- index_plain_texts: their groups of characters
+insert into run_text_groups (rowid, space, text)
+select t.place, t.space, t.text
+from runs r cross join run_texts t
+on t.place = (min(max(r.created_at, 0), 1 << 42) << 20) + (r.number << 1 & (1 << 20) - 1) and t.run = r.number
+where r.number > (select upto from indexed_runs) and r.number <= ?1
+order by r.number;
+
+-- other_runs: in the order of their numbers; texts as bytes, since a damaged one may be no text
 select number, cast(id as blob), cast(namespace as blob), cast(created_at as integer),
        cast(labels as blob), cast(coalesce(error, blocked) as blob)
-from runs
-where number > (select upto from indexed_runs) order by number limit ?1;
+from ({kinds}) where kind = 'other' order by number;
 
 -- set_indexed: how far the index is
 update indexed_runs set upto = ?1;

@@ -21,7 +21,10 @@ insert into run_labels (namespace, key, value, created_at, run_id) values (?1, ?
 -- child_of: whose child the run with a taken id is
 select parent, parent_token from runs where id = ?1;
 
--- patch_run: the changing parts of a run's row; in few letters, which are hashed too
+-- patch_runs: the changing parts of the rows of many runs: see `run_patches.sql`
+insert or fail into run_patches values (?,?,?,?,?,?,?,?,?,?,?);
+
+-- patch_run: the same of one; in few letters, which are hashed too
 update runs set status=?2,awake=?3,ended_at=?4,output=?5,error=?6,blocked=?7,recoveries=?8,full=?9,waiting=?10,past=?11
 where number=?1;
 
@@ -164,7 +167,8 @@ select run_id, shard, token, due from timers
 where due <= ?2 and (?1 is null or shard in (select value from json_each(?1))) order by due limit ?3;
 
 -- next_due: when to look again
-select due from timers where ?1 is null or shard in (select value from json_each(?1)) order by due limit 1;
+select due from timers
+where due > ?2 and (?1 is null or shard in (select value from json_each(?1))) order by due limit 1;
 
 -- get_run: one run
 select *, awake = 0 and exists (select 1 from queued_tasks where run_id = ?1 and claim is not null) as claimed

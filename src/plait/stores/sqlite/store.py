@@ -52,7 +52,7 @@ from plait.stores.log_rows import log_row
 from plait.stores.run_numbers import RunNumbers
 
 from .commit import SQL, commit
-from .database import Synchronous, atomic, check_file, connect, migrate, raise_readable, readable_errors
+from .database import Synchronous, atomic, check_file, connect, open_writer, raise_readable, readable_errors
 from .owner_lock import OwnerLock
 from .readers import Readers
 from .removals import SqliteRemovals
@@ -105,8 +105,7 @@ class SqliteStore:
         self._seen = 0
 
     async def open(self) -> None:
-        self._db = self._connect()
-        migrate(self._db, self.path)
+        self._db = open_writer(self.path, self._synchronous, self._busy_ms)
         self._seen = _data_version(self._db)  # what others wrote before is no news
         # A memory database belongs to its connection; a file is read beside its writer.
         if self.path == ":memory:":
@@ -205,8 +204,8 @@ class SqliteStore:
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
         return [TimerRow(*row) for row in self._query("due_timers", _listed(shards), now, limit)]
 
-    async def next_due(self, shards: Collection[Shard]) -> Millis | None:
-        found = self._query("next_due", _listed(shards))
+    async def next_due(self, shards: Collection[Shard], after: Millis = Millis(0)) -> Millis | None:
+        found = self._query("next_due", _listed(shards), after)
         return found[0][0] if found else None
 
     async def run(self, run_id: RunId) -> RunRow | None:
@@ -268,13 +267,17 @@ class SqliteStore:
         found = self._query("get_record", kind, namespace, id)
         return rows.record(found[0]) if found else None
 
+    async def records_named(self, kind: str, names: Sequence[tuple[str, str]]) -> list[Record]:
+        found = [await self.record(kind, namespace, id) for namespace, id in names]
+        return [record for record in found if record is not None]
+
     async def records(
         self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
     ) -> list[Record]:
         name, *given = rows.record_query(kind, namespace, after, newest=newest)
         return [rows.record(row) for row in await self._list(name, *given, limit)]
 
-    def watch(self, callback: Callable[[], None]) -> None:
+    def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
         """SQLite sends no notices, but says cheaply whether another connection has written."""
         self._watcher = asyncio.get_running_loop().create_task(self._poll(callback), name="plait.sqlite.watch")
 

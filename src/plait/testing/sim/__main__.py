@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from typing import TextIO
 
 from .event_loop import run
@@ -16,7 +19,8 @@ from .search import SIMULATIONS, Dialect, Found, Tried, search
 _SHOWN = 3
 """Failures that are shown whole; of further ones, the seed and how to replay it."""
 _TOLD = 1000
-"""Seeds after which a log is told how far it is: who starts again after a kill reads there what is left."""
+"""Seeds after which a log is told how far it is, as it is after the first ones: who starts again after a kill reads
+there what is left."""
 
 
 def main() -> int:
@@ -53,16 +57,18 @@ def _search(seeds: range, dialects: Sequence[Dialect], jobs: int, *, as_json: bo
     found, started, out = Found(), time.perf_counter(), sys.stderr if as_json else sys.stdout
     total = len(seeds) * len(dialects)
     stopped = False
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout`, `make` and others stop a command like this
     try:
-        for tried in search(seeds, dialects, jobs):
-            before = len(found.tried)
-            found.tried += tried
-            _tell_failures(found, tried, out)
-            if sys.stderr.isatty():
-                print(f"\r{len(found.tried)} of {total} seeds", end="", file=sys.stderr, flush=True)
-            elif before // _TOLD < len(found.tried) // _TOLD:
-                _tell_progress(found, seeds, dialects, out)
-    except KeyboardInterrupt:
+        with closing(search(seeds, dialects, jobs)) as outcomes:
+            for tried in outcomes:
+                before = len(found.tried)
+                found.tried += tried
+                _tell_failures(found, tried, out)
+                if sys.stderr.isatty():
+                    print(f"\r{len(found.tried)} of {total} seeds", end="", file=sys.stderr, flush=True)
+                elif not before or before // _TOLD < len(found.tried) // _TOLD:
+                    _tell_progress(found, seeds, dialects, out)
+    except (KeyboardInterrupt, BrokenProcessPool):  # a signal to all processes may end another before this one
         stopped = True
     seconds = time.perf_counter() - started
     if as_json:
@@ -84,13 +90,14 @@ def _tell_failures(found: Found, tried: Sequence[Tried], out: TextIO) -> None:
 
 
 def _tell_progress(found: Found, seeds: range, dialects: Sequence[Dialect], out: TextIO) -> None:
-    done = f"{len(found.tried)} of {len(seeds) * len(dialects)} seeds, {len(found.broken)} broken"
+    done = f"{found.tally(dialects)}: {len(found.broken)} broken"
     print(f"{done}; the rest: {_rest(found, seeds, dialects)}", file=out, flush=True)
 
 
 def _rest(found: Found, seeds: range, dialects: Sequence[Dialect]) -> str:
     at = found.resume_at(seeds, dialects)
-    return f"make sim FIRST={at} SEEDS={seeds.stop - at}"
+    dialect = f" DIALECT={dialects[0]}" if len(dialects) == 1 else ""
+    return f"make sim FIRST={at} SEEDS={seeds.stop - at}{dialect}"
 
 
 def _replayed(tried: Tried) -> str:
@@ -105,11 +112,11 @@ def _print_result(found: Found, seeds: range, dialects: Sequence[Dialect], secon
         print(_replayed(each))
     if stopped:
         print(f"stopped; the rest: {_rest(found, seeds, dialects)}")
-    counts = ", ".join(f"{sum(each.dialect == name for each in found.tried)} seeds of {name}" for name in dialects)
     rate = len(found.tried) / seconds if seconds else 0.0
     broken = len(found.broken)
     promises = "promise" if broken == 1 else "promises"
-    print(f"{counts}: {broken} broken {promises} ({seconds / 60:.1f} minutes, {rate:.1f} seeds a second)")
+    done = f"{found.tally(dialects)}: {broken} broken {promises}"
+    print(f"{done} ({seconds / 60:.1f} minutes, {rate:.1f} seeds a second)")
 
 
 if __name__ == "__main__":

@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 from plait.engine import Handle
 from plait.kernel.errors import Conflict, Forbidden, InvalidInput, RunFailed, Unavailable
 from plait.kernel.events import Recorded
+from plait.kernel.run_queues import Queueing
 from plait.registry.engine import Engine
 
-from .cluster import Cluster
-from .follow import PEOPLE, follow
+from .cluster import BrokenPromise, Cluster
+from .follow import ASK, PEOPLE, follow
 from .plan import Contest, Listen, beside_fixed_children, walk
-from .scenario import Root
+from .scenario import LANE, Root
 from .stale_results import report_stale
 from .storm import Storm
 
@@ -28,8 +29,9 @@ _PATIENCE = 8.0
 
 
 class Client:
-    def __init__(self, cluster: Cluster, root: Root) -> None:
+    def __init__(self, cluster: Cluster, root: Root, *, queued: bool) -> None:
         self.root = root
+        self._queued = queued
         self.told = ""
         """How the run ended, as `handle.result()` said."""
         self._cluster = cluster
@@ -39,9 +41,11 @@ class Client:
     async def serve(self) -> None:
         root = self.root
         deadline = root.patience if root.ending == "passes its deadline" else None
-        await self._until(lambda engine: engine.start(follow, root.plan, id=root.id, deadline=deadline))
+        place: Queueing = {"queue": LANE, "dedup_id": root.id} if self._queued else {}
+        await self._until(lambda engine: engine.start(follow, root.plan, id=root.id, deadline=deadline, **place))
         watching = self._cluster.spawn(self._watch())
         talking = [self._cluster.spawn(self._talk(names, count)) for names, count in _wanted(root)]
+        talking += [self._cluster.spawn(self._ask(number)) for number in range(root.questions)]
         if root.ending.startswith("is cancelled"):
             await self._clock.sleep(root.patience)
             compensate = root.ending == "is cancelled and undone"
@@ -61,6 +65,15 @@ class Client:
         body = {"number": number, "padding": "x" * 50 * (number % 3)}
         with reached("RUN_FINISHED"):
             await self._on_run(lambda handle: handle.message(name, body, id=f"{name}-{number}"))
+
+    async def _ask(self, number: int) -> None:
+        """An update, twice: both have the one answer, if it came in time."""
+        await self._clock.sleep(Random(f"ask {self.root.id} {number}").choice((0.0, 1.0, 7.0)))
+        for _ in range(2):
+            with reached("RUN_FINISHED", "kernel.rolling_back"):
+                answer = await self._on_run(lambda handle: handle.update(ASK, number, id=f"{ASK}-{number}"))
+                if answer != 2 * number:
+                    raise BrokenPromise(f"{self.root.id}: the answer to {number} is {answer}")
 
     async def _watch(self) -> None:
         """Waits for the end as a caller does; then does what the scenario has for that moment, and waits again."""

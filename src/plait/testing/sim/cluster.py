@@ -16,12 +16,13 @@ from plait.kernel.bundle import Bundle
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard
 from plait.kernel.limits import Limits
-from plait.kernel.store import RunFilter, Store, Write
+from plait.kernel.store import RunFilter, RunRow, Store, Write
 from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 from plait.testing.clock import VirtualClock
 
 from .door import Calm, Door
+from .event_loop import ROUND
 from .follow import DEFINITIONS
 from .log_reader import LogReader
 from .simulator import LEASE, SimulatedCrash
@@ -118,6 +119,8 @@ class Cluster:
         self._rings_in_vain = 0
         self.commits = 0
         """That were tried."""
+        self._running: tuple[int, list[RunRow]] = (-1, [])
+        """As of so many commits."""
         self._tasks: dict[asyncio.Task[None], None] = {}
         self._ttl = TTL if len(self.places) > 1 else LEASE
 
@@ -276,7 +279,7 @@ class Cluster:
         if ready is None:
             raise RuntimeError("the simulation needs asyncio's own event loop")
         for _ in range(_ROUNDS):
-            await asyncio.sleep(0)
+            await ROUND
             for place in self.places:
                 if place.engine is not None and place.engine.kernel.dead.done():
                     dead = place.engine.kernel.dead.exception()
@@ -346,6 +349,13 @@ class Cluster:
             self.queued.set()
 
     # -- looking -------------------------------------------------------------------------------------------------
+
+    async def running(self) -> list[RunRow]:
+        """The runs that have not ended: read again only when someone has tried to commit."""
+        if self._running[0] != self.commits:
+            commits = self.commits
+            self._running = commits, await self.store.runs(RunFilter(status="running", limit=1000))
+        return self._running[1]
 
     async def _witness(self, info: StepInfo) -> None:
         """Effects follow the commit: a step may begin only when its opening is on disk."""

@@ -12,11 +12,11 @@ from plait.kernel.errors import Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Epoch, Millis, RunId, Shard
 from plait.kernel.loader import Loader
 from plait.kernel.run import Run
-from plait.kernel.store import RunFilter, RunRow, Snapshot, Store
+from plait.kernel.store import RunRow, Snapshot, Store
 from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 
-from .cluster import BrokenPromise, Cluster
+from .cluster import BrokenPromise, Cluster, SimEngine
 
 ALL_SHARDS = [Shard(number) for number in range(SHARDS)]
 NEVER = Millis(2**53)
@@ -43,14 +43,12 @@ class Comparison:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._store = cluster.store
-        engine = Engine(store=cluster.store, definitions=cluster.definitions, clock=cluster.clock)
+        engine = SimEngine(cluster.dialects, store=cluster.store, definitions=cluster.definitions, clock=cluster.clock)
         cluster.furnish(engine)
         self._loader = engine.kernel.loader
         dialects = {name: self._loader.bundle(name) for name in engine.bundles}
         whole = cast("Store", WholeLog(cluster.store))
         self._from_start = Loader(whole, dialects, engine.kernel.ids, engine.kernel.limits)
-        self._running: tuple[int, list[RunRow]] = (-1, [])
-        """As of so many commits."""
         self._compared: dict[tuple[str, RunId], tuple[int, _States | None]] = {}
         """What an engine had in memory when a run was last looked at, and how many commits there were."""
 
@@ -63,17 +61,12 @@ class Comparison:
         for engine in self._cluster.alive:
             if not engine.kernel.loop.idle:
                 continue  # it waits for its store to come back
-            for row in await self._running_rows():
+            for row in await self._cluster.running():
                 if engine.kernel.owns(row.id) and not self._is_known(engine, row):
                     with suppress(Unavailable):  # a parked run is read from the store
-                        await self._compare_live(row, await engine.kernel.peek(row))
+                        live = engine.kernel.run_cache.get(row.id)
+                        await self._compare_live(row, live or await engine.kernel.loader.load(row, _UNOWNED))
                     yield row
-
-    async def _running_rows(self) -> list[RunRow]:
-        if self._running[0] != self._cluster.commits:
-            rows = await self._store.runs(RunFilter(status="running", limit=1000))
-            self._running = self._cluster.commits, rows
-        return self._running[1]
 
     def _is_known(self, engine: Engine, row: RunRow) -> bool:
         """Whether it was looked at since the last commit, and is the same in memory. Remembers it as it is."""

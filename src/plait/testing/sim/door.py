@@ -33,6 +33,8 @@ from plait.kernel.store import (
 )
 from plait.stores.memory import MemoryStore, Moment
 
+from .event_loop import ROUND
+
 T = TypeVar("T")
 
 _FIRST = Seq(0)
@@ -132,7 +134,7 @@ class Door:
         if self in self._others:
             self._others.remove(self)
 
-    def watch(self, callback: Callable[[], None]) -> None:
+    def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
         self._callback = callback
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
@@ -165,7 +167,7 @@ class Door:
         if self.shut or (self.deaf and not committing):
             raise Unavailable("store.unreachable", "the store can't be reached")
         for _ in range(self._trouble.delay()):
-            await asyncio.sleep(0)
+            await ROUND
 
     async def _read(self, call: Awaitable[T]) -> T:
         try:
@@ -200,8 +202,8 @@ class Door:
         self._trouble.due(self, rows)
         return rows
 
-    async def next_due(self, shards: Collection[Shard]) -> Millis | None:
-        return await self._read(self._store.next_due(shards))
+    async def next_due(self, shards: Collection[Shard], after: Millis = Millis(0)) -> Millis | None:
+        return await self._read(self._store.next_due(shards, after))
 
     async def run(self, run_id: RunId) -> RunRow | None:
         return await self._read(self._store.run(run_id))
@@ -248,6 +250,9 @@ class Door:
 
     async def record(self, kind: str, namespace: str, id: str) -> Record | None:
         return await self._read(self._store.record(kind, namespace, id))
+
+    async def records_named(self, kind: str, names: Sequence[tuple[str, str]]) -> list[Record]:
+        return await self._read(self._store.records_named(kind, names))
 
     async def records(
         self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False

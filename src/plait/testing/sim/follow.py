@@ -40,6 +40,8 @@ from .plan import (
 from .world import World, undo_work, undo_work_with_luck, work
 
 PEOPLE = ["ann", "bob"]
+ASK = "ask"
+"""The update that every run answers."""
 
 
 class PlanError(Exception):
@@ -48,7 +50,13 @@ class PlanError(Exception):
 
 @workflow(retry=Retry(max_attempts=4, first=1.0))
 async def follow(ctx: Context, plan: AnyNode) -> Any:
+    ctx.on_update(ASK, _answer)
     return await play(ctx, plan)
+
+
+async def _answer(ctx: Context, number: int) -> int:
+    await ctx.step("look up", work, Work("look up", fails=number % 2))
+    return 2 * number
 
 
 @workflow

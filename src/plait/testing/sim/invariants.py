@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 
 from plait.kernel.events import Recorded
-from plait.kernel.ids import TaskToken
+from plait.kernel.ids import DEFAULT_NAMESPACE, TaskToken
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
 
 from .cluster import BrokenPromise, Cluster
 from .comparison import ALL_SHARDS, NEVER, Comparison
+from .scenario import LANE
 
 
 class Inspector:
@@ -22,7 +23,8 @@ class Inspector:
         self._comparison = Comparison(cluster)
 
     async def at_rest(self) -> None:
-        """At a moment in which nothing moves: what is in memory is what is on disk."""
+        """At a moment in which nothing moves: what is in memory is what is on disk, and a queue keeps to its limit."""
+        await self._check_queue(1)
         async for row in self._comparison.rows_at_rest():
             await self._check_awake(row)
 
@@ -38,7 +40,13 @@ class Inspector:
         if row.awake != (None in waits):
             raise BrokenPromise(f"{row.id}: awake is {row.awake}, but should be {not row.awake}\n{events}")
 
+    async def _check_queue(self, limit: int) -> None:
+        holders = await self._store.run_queues.holders(DEFAULT_NAMESPACE, LANE, 10)
+        if len(holders) > limit:
+            raise BrokenPromise(f"at most {limit} may have a slot, but these have: {holders}")
+
     async def at_the_end(self) -> None:
+        await self._check_queue(0)
         world = self._cluster.world
         if world.complaints:
             raise BrokenPromise("; ".join(world.complaints))

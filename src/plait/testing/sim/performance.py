@@ -7,8 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 from typing import Protocol, TypeVar
 
-from plait.kernel.store import RunFilter
-
 from .cluster import Cluster
 from .seeds import Endings, Logs
 from .storm import Storm
@@ -63,7 +61,7 @@ async def perform(
     async def done() -> bool:
         if not all(task.done() for task in serving):
             return False
-        return not await cluster.store.runs(RunFilter(status="running", limit=1))
+        return not await cluster.running()
 
     try:
         for other in others:

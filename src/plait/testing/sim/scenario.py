@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal, get_args
@@ -24,6 +25,12 @@ Ending = Literal[
     "completes and is undone",
 ]
 _ENDINGS: tuple[Ending, ...] = get_args(Ending)[1:]
+_QUEUED: tuple[Ending, ...] = ("completes", "fails", "rolls back")
+"""Of runs that may wait for a slot or answer questions, since nobody counts the time or takes them back."""
+_LONGEST = 1500.0
+"""Seconds of runs that wait for each other: engines look every second whether a slot is free."""
+LANE = "lane"
+"""The queue that lets one run after the other start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,8 @@ class Root:
     id: str
     plan: AnyNode
     ending: Ending
+    questions: int = 0
+    """Updates that its client sends."""
 
     @property
     def patience(self) -> float:
@@ -64,9 +73,11 @@ class Scenario:
     blob_threshold: int
     snapshot_every: int
     weather: Weather
+    queued: bool = False
+    """Its runs are started on a queue, and only one of them may run at a time."""
 
     def __str__(self) -> str:
-        head = f"seed {self.seed}: {self.engines} engines, code_cache={self.code_cache}, "
+        head = f"seed {self.seed}: {self.engines} engines, code_cache={self.code_cache}, queued={self.queued}, "
         head += f"blobs over {self.blob_threshold} bytes, snapshots every {self.snapshot_every} events, {self.weather}"
         return "\n".join([head, *(f"run {root.id} {root.ending}:\n{show(root.plan, 1)}" for root in self.roots)])
 
@@ -83,7 +94,13 @@ def draw(seed: int) -> Scenario:
         blob_threshold=random.choice((64, 32 * 1024)),
         snapshot_every=random.choice((3, 20, 1000)),
         weather=weather(random, engines),
+        queued=_may_queue(roots) and Random(f"queue {seed}").random() < 0.5,
     )
+
+
+def _may_queue(roots: Sequence[Root]) -> bool:
+    short = sum(longest(root.plan) for root in roots) <= _LONGEST
+    return short and all(root.ending in _QUEUED for root in roots)
 
 
 def _root(random: Random, number: int, *, quick: bool) -> Root:
@@ -106,7 +123,8 @@ def _root(random: Random, number: int, *, quick: bool) -> Root:
             plan = Seq("root", [plan, planner.failure()])
         case _:
             pass
-    return Root(f"root{number}", plan, ending)
+    questions = Random(f"questions {plan}").choice((0, 0, 0, 1, 3)) if ending in _QUEUED else 0
+    return Root(f"root{number}", plan, ending, questions)
 
 
 def _listens_in_a_loop(plan: AnyNode) -> bool:

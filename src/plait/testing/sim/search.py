@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import signal
+from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -32,6 +34,8 @@ SIMULATIONS: dict[Dialect, Callable[[int], Coroutine[Any, Any, SeedReport]]] = {
 }
 _AT_ONCE = 20
 """Seeds that a process tries before it reports."""
+_OF_A_PROCESS = 100
+"""Reports of a process, about: engines that were killed leave something behind in its memory, so another goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,11 @@ class Found:
     def broken(self) -> list[Tried]:
         return sorted((each for each in self.tried if each.failure), key=lambda each: (each.dialect, each.seed))
 
+    def tally(self, dialects: Sequence[Dialect]) -> str:
+        """How many seeds of each were tried."""
+        counts = Counter(each.dialect for each in self.tried)
+        return ", ".join(f"{counts[name]} seeds of {name}" for name in dialects)
+
     def resume_at(self, seeds: range, dialects: Sequence[Dialect]) -> int:
         """The first seed that was not tried in every dialect."""
         tried = {(each.dialect, each.seed) for each in self.tried}
@@ -78,27 +87,36 @@ class Found:
         }
 
 
-def search(seeds: range, dialects: Sequence[Dialect], jobs: int) -> Iterator[list[Tried]]:
-    """Tries the seeds in every dialect; gives the outcomes as they come."""
+def search(seeds: range, dialects: Sequence[Dialect], jobs: int) -> Generator[list[Tried]]:
+    """Tries the seeds in every dialect; gives the outcomes as they come. What is under way when it is closed ends."""
     parts: list[tuple[Dialect, range]] = [
         (dialect, range(first, min(first + _AT_ONCE, seeds.stop)))
         for first in range(seeds.start, seeds.stop, _AT_ONCE)
         for dialect in dialects
     ]
-    if jobs == 1 or len(parts) == 1:
-        yield from (_try_all(*part) for part in parts)
-    else:
-        yield from _spread(parts, jobs)
+    if len(parts) == 1:
+        yield _try_all(*parts[0])
+        return
+    at_once = jobs * _OF_A_PROCESS
+    for first in range(0, len(parts), at_once):
+        yield from _spread(parts[first : first + at_once], jobs)
 
 
 def _spread(parts: Sequence[tuple[Dialect, range]], jobs: int) -> Iterator[list[Tried]]:
     # Spawned: a fork would inherit the locks and threads of whoever asks
-    with ProcessPoolExecutor(min(jobs, len(parts)), mp_context=get_context("spawn")) as pool:
+    processes = min(jobs, len(parts))
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_ignore_interrupts) as pool:
         futures: list[Future[list[Tried]]] = [pool.submit(_try_all, *part) for part in parts]
         try:
             yield from (done.result() for done in as_completed(futures))
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)  # not later: to leave the block would take the others up again
+
+
+def _ignore_interrupts() -> None:
+    """A terminal interrupts all processes of a command: the one that asked ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _try_all(dialect: Dialect, seeds: range) -> list[Tried]:

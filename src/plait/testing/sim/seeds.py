@@ -10,16 +10,18 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol, TypeVar
 
+from plait.kernel.admission import QueueSettings
 from plait.kernel.events import Recorded
+from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.snapshot_policy import snapshots_every
-from plait.kernel.store import RunFilter, RunRow
+from plait.kernel.store import RunFilter
 from plait.kernel.values import plain
 from plait.testing.history import History
 
 from .client import Client, decide_everything, stale_result
 from .cluster import BrokenPromise, Cluster
 from .invariants import Inspector
-from .scenario import Scenario, Weather, draw
+from .scenario import LANE, Scenario, Weather, draw
 from .storm import Storm
 
 Logs = dict[str, list[Recorded]]
@@ -108,8 +110,9 @@ async def _perform(scenario: Scenario, storm: Storm | None, logs: Logs) -> Endin
     cluster = Cluster(scenario, storm)
     inspector = Inspector(cluster, clock_is_set=bool(scenario.weather.clock))
     looking = Random(f"looking {scenario.seed}")
-    clients = [Client(cluster, root) for root in scenario.roots]
+    clients = [Client(cluster, root, queued=scenario.queued) for root in scenario.roots]
     await cluster.open()
+    await cluster.store.run_queues.set(DEFAULT_NAMESPACE, LANE, QueueSettings(concurrency=1))
 
     async def look() -> None:
         if storm is not None and storm.strikes("echo"):
@@ -118,7 +121,7 @@ async def _perform(scenario: Scenario, storm: Storm | None, logs: Logs) -> Endin
             await inspector.at_rest()
 
     async def done() -> bool:
-        return all(task.done() for task in serving) and not await _running(cluster)
+        return all(task.done() for task in serving) and not await cluster.running()
 
     try:
         cluster.spawn(decide_everything(cluster))
@@ -130,10 +133,6 @@ async def _perform(scenario: Scenario, storm: Storm | None, logs: Logs) -> Endin
     finally:
         logs.update(await cluster.logs.all())
         await cluster.close()
-
-
-async def _running(cluster: Cluster) -> list[RunRow]:
-    return await cluster.store.runs(RunFilter(status="running", limit=1))
 
 
 async def _ending(cluster: Cluster, client: Client) -> tuple[Any, ...]:

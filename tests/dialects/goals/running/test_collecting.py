@@ -165,6 +165,33 @@ async def test_a_run_with_another_goal_completes_though_one_is_pruned():
         assert await run.output() == {"e": 1}
 
 
+@pytest.mark.parametrize("first", ["the match says no", "the other is lost"])
+async def test_a_goal_that_a_match_rules_out_is_skipped_whenever_another_input_is_lost(first: str):
+    """Two gates, of which one is lost and one says no: how the run ends is not a matter of which came first."""
+    gated = use("first", match=IS_TWO).required("o", match=IS_TWO)
+    async with bench(P, work("other", "", "o"), gated, work("else", "", "e")) as b:
+        run = await b.start(("use", "else"))
+        if first == "the match says no":
+            await b.finish("p", x=1)
+            await b.fail("other", final=True)
+        else:
+            await b.fail("other", final=True)
+            assert (await run.state()).steps["use"].status == "pending"
+            await b.finish("p", x=1)
+        assert (await run.state()).steps["use"].reason == "required match did not match"
+        await b.finish("else", e=1)
+        assert await run.output() == {"e": 1}
+
+
+async def test_a_goal_whose_other_match_holds_fails_for_the_input_that_is_lost():
+    gated = use("first", match=IS_TWO).required("o", match=IS_TWO)
+    async with bench(P, work("other", "", "o"), gated) as b:
+        run = await b.start("use")
+        await b.fail("other", final=True)
+        await b.finish("p", x=2)
+        assert (await run.error()).message == "goal step 'use' cannot complete: required input 'o' unavailable"
+
+
 @pytest.mark.parametrize(
     ("collect", "given", "value"),
     [

@@ -14,7 +14,7 @@ type Counts = Exclude<keyof LimitFields, "partitioned">;
 
 const FIELDS: [Counts, string, string][] = [
   ["concurrency", "At once", "Over all processes. Runs and tasks are counted apart."],
-  ["per_worker", "Per worker", "Tasks that one worker has at once."],
+  ["per_worker", "Per worker", "Tasks that one worker has at once, and runs that one engine has."],
   ["rate", "Rate", "How many may begin in any period."],
   ["seconds", "Period of the rate, in seconds", ""],
   ["max_waiting", "Waiting", "More runs than these are refused."],

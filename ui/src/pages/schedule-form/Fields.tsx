@@ -72,6 +72,25 @@ export function RunFields({
         value={draft.deadline}
         onChange={set("deadline")}
       />
+      <TextField
+        label="Queue"
+        hint="Its runs wait there for a slot. None if left empty."
+        value={draft.queue}
+        onChange={set("queue")}
+      />
+      <TextField
+        label="Priority"
+        hint="On the queue: lower goes first."
+        error={wrong.priority}
+        value={draft.priority}
+        onChange={set("priority")}
+      />
+      <TextField
+        label="Partition"
+        hint="The key on partitioned queues."
+        value={draft.partition}
+        onChange={set("partition")}
+      />
     </fieldset>
   );
 }

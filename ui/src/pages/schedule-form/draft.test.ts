@@ -55,3 +55,11 @@ test("saving is the same everywhere", () => {
   );
   expect(copied.python).toContain('create("nightly", "order@prod", {"n": 1}, cron="0 9 * * MON-FRI"');
 });
+
+test("runs of a schedule wait on its queue", () => {
+  const queued = { ...draft, queue: " reports ", priority: "-1", partition: "tea" };
+  expect(bodyOf(queued)).toMatchObject({ queue: "reports", priority: -1, partition: "tea" });
+  expect(saveCopy(queued, undefined).cli).toContain("--queue reports --priority -1 --partition tea");
+  expect(saveCopy(queued, undefined).python).toContain('queue="reports", priority=-1, partition="tea"');
+  expect(wrongIn({ ...draft, priority: "high" }).priority).toBe("A whole number; lower goes first");
+});

@@ -20,6 +20,9 @@ export interface Draft {
   catchup: string;
   labels: string;
   deadline: string;
+  queue: string;
+  priority: string;
+  partition: string;
 }
 
 export type Wrong = { [name in keyof Draft]?: string };
@@ -37,6 +40,9 @@ export const EMPTY: Draft = {
   catchup: "60 s",
   labels: "",
   deadline: "",
+  queue: "",
+  priority: "0",
+  partition: "",
 };
 
 export function draftOf(schedule: Schedule): Draft {
@@ -55,6 +61,9 @@ export function draftOf(schedule: Schedule): Draft {
       .map(([key, value]) => `${key}:${value}`)
       .join(" "),
     deadline: schedule.deadline_ms ? `${schedule.deadline_ms / 1000} s` : "",
+    queue: schedule.queue ?? "",
+    priority: String(schedule.priority ?? 0),
+    partition: schedule.partition ?? "",
   };
 }
 
@@ -75,6 +84,9 @@ export function bodyOf(draft: Draft): SetSchedule {
     catchup_ms: /^0\s*\w*$/.test(draft.catchup.trim()) ? 0 : (millis(draft.catchup) ?? 60_000),
     labels: parseLabels(draft.labels).labels,
     deadline_ms: millis(draft.deadline),
+    queue: draft.queue.trim() || undefined,
+    priority: Number(draft.priority.trim()) || undefined,
+    partition: draft.partition.trim() || undefined,
   };
 }
 
@@ -92,6 +104,7 @@ export function wrongIn(draft: Draft): Wrong {
     catchup: catchup ?? required(draft.catchup),
     labels: parseLabels(draft.labels).problem,
     deadline: secondsOf(draft.deadline).problem,
+    priority: /^-?\d{0,10}$/.test(draft.priority.trim()) ? undefined : "A whole number; lower goes first",
   };
 }
 
@@ -119,6 +132,9 @@ export function saveCopy(draft: Draft, namespace: string | undefined): CopyActio
     `catchup=${seconds(body.catchup_ms)}`,
     Object.keys(body.labels ?? {}).length > 0 ? `labels=${py(body.labels ?? {})}` : "",
     body.deadline_ms ? `deadline=${seconds(body.deadline_ms)}` : "",
+    body.queue ? `queue=${py(body.queue)}` : "",
+    body.priority ? `priority=${body.priority}` : "",
+    body.partition ? `partition=${py(body.partition)}` : "",
     elsewhere ? `namespace=${py(elsewhere)}` : "",
     "replace=True",
   ].filter(Boolean);
@@ -130,6 +146,9 @@ export function saveCopy(draft: Draft, namespace: string | undefined): CopyActio
     `--catchup ${seconds(body.catchup_ms)}s`,
     ...Object.entries(body.labels ?? {}).map(([key, value]) => `--label ${sh(`${key}=${value}`)}`),
     body.deadline_ms ? `--deadline ${seconds(body.deadline_ms)}s` : "",
+    body.queue ? `--queue ${sh(body.queue)}` : "",
+    body.priority ? `--priority ${body.priority}` : "",
+    body.partition ? `--partition ${sh(body.partition)}` : "",
     elsewhere ? `-n ${sh(elsewhere)}` : "",
   ].filter(Boolean);
   return {

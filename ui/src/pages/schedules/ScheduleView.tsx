@@ -18,7 +18,7 @@ import { ActionDialog } from "./ActionDialog";
 import { BackfillDialog } from "./BackfillDialog";
 import { FireOutcome } from "./FireOutcome";
 import { NextTimes } from "./NextTimes";
-import { inZone, schedulePath, startsWhat, timing, type Verb } from "./schedule";
+import { inZone, queueOf, schedulePath, startsWhat, timing, type Verb } from "./schedule";
 
 const EVERY = 3000;
 
@@ -103,6 +103,7 @@ function Facts({ schedule }: { schedule: Schedule }) {
         <Fact name="Overlap">{(schedule.overlap ?? "skip").replace("_", " ")}</Fact>
         <Fact name="Catch-up">{span(schedule.catchup_ms ?? 60_000)}</Fact>
         {schedule.deadline_ms !== undefined && <Fact name="Deadline">{span(schedule.deadline_ms ?? 0)}</Fact>}
+        {queueOf(schedule) && <Fact name="Queue">{queueOf(schedule)}</Fact>}
         {Object.keys(schedule.labels ?? {}).length > 0 && (
           <Fact name="Labels">
             {Object.entries(schedule.labels ?? {}).map(([key, value]) => (

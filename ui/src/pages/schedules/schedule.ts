@@ -53,3 +53,9 @@ export function actionCopy({ name, namespace }: Pick<Schedule, "name" | "namespa
     python: `await engine.schedules.${verb}(${py(name)}${elsewhere ? `, namespace=${py(namespace)}` : ""})`,
   };
 }
+
+/** Where its runs wait for a slot, and what the queue knows of them; empty if they don't. */
+export function queueOf({ queue, priority, partition }: Schedule): string {
+  const more = [priority ? `priority ${priority}` : "", partition ? `partition ${partition}` : ""];
+  return [queue ?? "", ...more].filter(Boolean).join(", ");
+}

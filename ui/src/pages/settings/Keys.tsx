@@ -60,6 +60,7 @@ function KeyTable({ keys, onRevoke }: { keys: Key[]; onRevoke: (key: Key) => voi
             <th scope="col">Created</th>
             <th scope="col">Last used</th>
             <th scope="col">Expires</th>
+            <th scope="col">Quota</th>
             <th scope="col">
               <span className="visually-hidden">Actions</span>
             </th>
@@ -93,6 +94,7 @@ function KeyRow({ entry, onRevoke }: { entry: Key; onRevoke: (key: Key) => void 
         {entry.last_used_at === undefined ? <span className="faint">never</span> : <Ago at={entry.last_used_at} />}
       </td>
       <td>{entry.expires_at === undefined ? <span className="faint">never</span> : <Ago at={entry.expires_at} />}</td>
+      <td>{quota(entry) ?? <span className="faint">none</span>}</td>
       <td>
         {!over && (
           <Button look="danger" className="small" onClick={() => onRevoke(entry)} aria-label={`Revoke ${entry.name}`}>
@@ -102,6 +104,12 @@ function KeyRow({ entry, onRevoke }: { entry: Key; onRevoke: (key: Key) => void 
       </td>
     </tr>
   );
+}
+
+function quota({ start_rate, max_running }: Key): string | undefined {
+  const starts = start_rate === undefined ? [] : [`${start_rate} starts/s`];
+  const running = max_running === undefined ? [] : [`${max_running} at once`];
+  return [...starts, ...running].join(", ") || undefined;
 }
 
 function Revoke({ target, onClose, onDone }: { target: Key; onClose: () => void; onDone: () => void }) {

@@ -23,6 +23,8 @@ const SPANS: [number, string][] = [
   [0, "never expires"],
 ];
 
+const COUNT = /^([1-9]\d{0,5})?$/;
+const COUNT_RULE = "A whole number from 1 to 100,000, or nothing for no limit.";
 const NAMESPACE = /^([a-z0-9][a-z0-9_-]{0,62}|\*)$/;
 
 interface Props {
@@ -45,15 +47,27 @@ interface Wanted {
   namespace: string;
   /** Seconds; 0 for ever. */
   expires: number;
+  /** As typed; empty for no limit. */
+  startRate: string;
+  maxRunning: string;
 }
 
 function Ask({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) => void }) {
   const me = useMe();
   const namespace = me.namespace === "*" ? "default" : me.namespace;
-  const [wanted, setWanted] = useState<Wanted>({ name: "", role: "operator", namespace, expires: 90 * DAY });
+  const [wanted, setWanted] = useState<Wanted>({
+    name: "",
+    role: "operator",
+    namespace,
+    expires: 90 * DAY,
+    startRate: "",
+    maxRunning: "",
+  });
   const { busy, error, send } = useRequest();
-  const { expires, ...rest } = wanted;
-  const body = { ...rest, expires_in: expires || undefined };
+  const { expires, startRate, maxRunning, ...rest } = wanted;
+  const quota = { start_rate: Number(startRate) || undefined, max_running: Number(maxRunning) || undefined };
+  const body = { ...rest, ...quota, expires_in: expires || undefined };
+  const bad = !NAMESPACE.test(wanted.namespace) || !COUNT.test(startRate) || !COUNT.test(maxRunning);
   const make = async () => onMade(await api.post<NewKey>("/keys", body, { namespace: null }));
   return (
     <Dialog
@@ -65,7 +79,7 @@ function Ask({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) =
           <CopyAs up action={{ method: "POST", path: "/keys", body, cli: command(wanted) }} />
           <span className="grow" />
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!NAMESPACE.test(wanted.namespace)}>
+          <Button type="submit" look="primary" busy={busy} disabled={bad}>
             Create key
           </Button>
         </>
@@ -127,13 +141,30 @@ function Fields({ wanted, onChange, errors }: FieldsProps) {
           </option>
         ))}
       </SelectField>
+      <TextField
+        label="Starts per second"
+        hint="Runs it may start; no limit if left empty."
+        error={COUNT.test(wanted.startRate) ? told("/start_rate") : COUNT_RULE}
+        inputMode="numeric"
+        value={wanted.startRate}
+        onChange={(event) => onChange({ ...wanted, startRate: event.target.value.trim() })}
+      />
+      <TextField
+        label="Runs at once"
+        hint="Its runs that have not ended; no limit if left empty."
+        error={COUNT.test(wanted.maxRunning) ? told("/max_running") : COUNT_RULE}
+        inputMode="numeric"
+        value={wanted.maxRunning}
+        onChange={(event) => onChange({ ...wanted, maxRunning: event.target.value.trim() })}
+      />
     </>
   );
 }
 
-function command({ name, role, namespace, expires }: Wanted): string {
+function command({ name, role, namespace, expires, startRate, maxRunning }: Wanted): string {
   const days = expires ? ` --days ${expires / DAY}` : "";
-  return `plait keys create ${sh(name || "NAME")} --role ${role} -n ${sh(namespace)}${days}`;
+  const quota = `${startRate && ` --start-rate ${startRate}`}${maxRunning && ` --max-running ${maxRunning}`}`;
+  return `plait keys create ${sh(name || "NAME")} --role ${role} -n ${sh(namespace)}${days}${quota}`;
 }
 
 function Shown({ made, onClose }: { made: NewKey; onClose: () => void }) {

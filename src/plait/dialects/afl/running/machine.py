@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, assert_never
 
 import msgspec
@@ -47,6 +47,7 @@ from .reopening import retry, settle_letter
 from .results import child_finished, message, set_result, task_result
 from .settle import close, iterate
 from .state import AflState
+from .work import CALL_HANDLER, code_name
 
 _state = msgspec.json.Decoder(AflState)
 _encode = msgspec.json.Encoder().encode
@@ -106,6 +107,13 @@ class AflMachine:
 
     def backlog(self) -> int:
         return 0
+
+    def needed_code(self) -> Collection[str]:
+        bindings = () if self._run is None else self._run.state.start.bindings.values()
+        return [code_name(binding.name) for binding in bindings if binding.kind == "python"]
+
+    def called_code(self, task: Task) -> str | None:
+        return code_name(task.input.handler) if task.kind == CALL_HANDLER else None
 
     # -- deciding ------------------------------------------------------------------------------------------------
 

@@ -30,6 +30,8 @@ class Binding(msgspec.Struct, frozen=True, omit_defaults=True):
     dialect: str = ""
     definition: Any = None
     """Of a child run."""
+    queueing: dict[str, Any] = {}
+    """The queue that it waits on, if it does: `queue`, `priority`, `partition`, `dedup_id`, `delay_ms`."""
     timeout: float | None = None
     """Seconds of one attempt."""
     max_attempts: int = 1

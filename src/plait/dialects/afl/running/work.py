@@ -12,6 +12,7 @@ from plait.dialects.afl.program.parts import Script
 from plait.kernel import values
 from plait.kernel.effects import Effect, StartChild
 from plait.kernel.ids import RunId, TaskToken, caller_id
+from plait.kernel.queue_options import defined
 from plait.kernel.retry import Retry
 from plait.kernel.task import Policy, Task
 from plait.kernel.task_inputs import AGENT, HTTP, PYTHON, AgentInput, HttpInput, PythonInput
@@ -34,6 +35,11 @@ _RETRIED: Final = (408, 425, 429)
 _JSON: Final = {"Accept": "application/json", "Content-Type": "application/json"}
 _encode = msgspec.json.Encoder().encode
 _SCRIPT_POLICY: Final = Policy(timeout=SCRIPT_SECONDS + 5, retry=Retry(max_attempts=1))
+
+
+def code_name(handler: str) -> str:
+    """As engines tell each other which handlers they have."""
+    return f"afl:{handler}"
 
 
 class HandlerInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -107,6 +113,7 @@ def event_effect(run_id: RunId, bindings: Mapping[str, Binding], node: StepNode,
             binding.dialect,
             binding.definition,
             event.payload,
+            queueing=defined(binding.queueing),
         )
     kind, input, queue = _task_input(run_id, binding, node, event)
     policy = policy_of(node, binding)

@@ -13,6 +13,7 @@ from plait.dialects.afl.handlers import ChildTarget, Registration, Target, bindi
 from plait.dialects.afl.stored_handlers import HANDLER, StoredHandler
 from plait.kernel.bundle import Reference
 from plait.kernel.errors import InvalidInput
+from plait.kernel.queue_options import QUEUEING_FIELDS, flaw
 from plait.kernel.retry import Retry
 
 Call = route.Call[Any, Any, Any]
@@ -25,6 +26,11 @@ class NewHandler(Body, frozen=True, kw_only=True):
     kind: Literal["http", "child", "queue"]
     url: Annotated[str, Meta(max_length=2_000)] = ""
     queue: Annotated[str, Meta(max_length=200)] = ""
+    """Whose workers do it; of a child: where it waits for a slot."""
+    priority: int | None = None
+    partition: Annotated[str, Meta(max_length=400)] = ""
+    dedup_id: Annotated[str, Meta(max_length=400)] = ""
+    delay_ms: Annotated[int, Meta(ge=0)] | None = None
     dialect: Annotated[str, Meta(max_length=40)] = ""
     definition: Any = None
     """Of a child: `name`, `name@version`, or the definition itself."""
@@ -39,6 +45,10 @@ class ShownHandler(Shape, frozen=True, kw_only=True):
     kind: str
     url: str = ""
     queue: str = ""
+    priority: int | None = None
+    partition: str = ""
+    dedup_id: str = ""
+    delay_ms: int | None = None
     dialect: str = ""
     definition: Any = None
     max_attempts: int = 1
@@ -84,7 +94,17 @@ def _target(body: NewHandler) -> Target:
             definition: Any = body.definition
             if not isinstance(definition, str | dict):
                 raise InvalidInput("AFL_HANDLER", "a child needs a definition", fix="give its name, or the definition")
-            return ChildTarget(Reference(body.dialect, cast("Any", definition), body.facet))
+            return ChildTarget(Reference(body.dialect, cast("Any", definition), body.facet), _queueing(body))
+
+
+def _queueing(body: NewHandler) -> dict[str, Any]:
+    """Where a child waits first."""
+    found = {name: value for name in QUEUEING_FIELDS if (value := getattr(body, name)) not in ("", None)}
+    if problem := flaw(found):
+        raise InvalidInput(
+            "AFL_HANDLER", f"the child can't be queued so: {problem}", fix="name a queue that it waits on"
+        )
+    return found
 
 
 def _shown(found: StoredHandler, *, local: bool = False) -> ShownHandler:
@@ -93,7 +113,11 @@ def _shown(found: StoredHandler, *, local: bool = False) -> ShownHandler:
         facet=found.name,
         kind=binding.kind,
         url=binding.url,
-        queue=binding.name if binding.kind == "queue" else "",
+        queue=binding.name if binding.kind == "queue" else binding.queueing.get("queue", ""),
+        priority=binding.queueing.get("priority"),
+        partition=binding.queueing.get("partition", ""),
+        dedup_id=binding.queueing.get("dedup_id", ""),
+        delay_ms=binding.queueing.get("delay_ms"),
         dialect=binding.dialect,
         definition=binding.definition,
         max_attempts=binding.max_attempts,

@@ -8,6 +8,8 @@ event may have touched are looked at: when nothing is touched any more, looking 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 from msgspec import Raw
 
@@ -70,14 +72,22 @@ def _end_if_hopeless(builder: DecisionBuilder, plan: StepPlan) -> None:
         builder.record(StepSkipped(plan.id, NOT_MATCHED, closed))
         return
     stands = _demands(builder.flow, plan)
-    if lost := [name for name, stand in stands.items() if stand == "lost"]:
-        builder.record(StepFailed(plan.id, LOST, lost))
-    elif unmatched := [name for name, stand in stands.items() if stand == "unmatched"]:
+    if unmatched := [name for name, stand in stands.items() if stand == "unmatched"]:
         builder.record(StepSkipped(plan.id, NOT_MATCHED, unmatched))
     elif refused := [name for name, stand in stands.items() if stand == "refused"]:
         builder.record(StepSkipped(plan.id, f"input '{refused[0]}' has a value, and none is wanted", refused))
+    elif (lost := [name for name, stand in stands.items() if stand == "lost"]) and not _may_skip(plan, stands):
+        builder.record(StepFailed(plan.id, LOST, lost))
     elif not (plan.goal or needed(builder, plan, now=False)):
         builder.record(StepSkipped(plan.id, NOT_NEEDED))
+
+
+def _may_skip(plan: StepPlan, stands: Mapping[str, Resolution]) -> bool:
+    """Whether an input may still say that the step is not wanted. Until then one that is lost fails nothing: else the
+    end of the run would depend on which of the two came first."""
+    return any(
+        stands.get(each.name) == "open" and (each.match is not None or each.collect == "none") for each in plan.required
+    )
 
 
 def _demands(flow: Flow, plan: StepPlan) -> dict[str, Resolution]:

@@ -27,10 +27,12 @@ def child_of(builder: DecisionBuilder, plan: StepPlan, item: str, inputs: Raw) -
     if step.flow is not None:
         data = StartData(builder.flow.state.plan.children[step.id], step.id, sorted(_inner_outputs(step)))
         known = Resolution(label_of(step.flow.goals), data=data)
-        return StartChild(token, run_id, builder.context.info.dialect, list(step.flow.goals), inputs, resolved=known)
+        dialect, goals, queueing = builder.context.info.dialect, list(step.flow.goals), step.flow.queueing
+        return StartChild(token, run_id, dialect, goals, inputs, resolved=known, queueing=queueing)
     if step.run is None:
         raise AssertionError(f"step '{step.id}' is no run")
-    return StartChild(token, run_id, step.run.dialect, step.run.definition, inputs)
+    run = step.run
+    return StartChild(token, run_id, run.dialect, run.definition, inputs, queueing=run.queueing)
 
 
 def child_id(builder: DecisionBuilder, step_id: str, token: str) -> RunId:

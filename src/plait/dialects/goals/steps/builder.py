@@ -19,13 +19,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
 import msgspec
 from msgspec import Raw
 
 from plait.clusters.names import ClusterName, check_function
 from plait.kernel import values
+from plait.kernel.queue_options import as_defined
+from plait.kernel.run_queues import ChildQueueing
 
 from .attribute import Attribute, Collect, Detail, Kind, Language, Role, Script, attribute
 from .attribute import Mapping as Renaming
@@ -170,18 +172,18 @@ class StepBuilder:
         """Data steps: they work on the input `data`, or the only one, and give the output. Joins name inputs."""
         return self._with(type="pipeline", pipeline={"steps": list(steps), "data": data})
 
-    def flow(self, *goals: str) -> StepBuilder:
-        """A child run that reaches these goals."""
-        return self._with(type="flow", flow={"goals": list(goals)})
+    def flow(self, *goals: str, **queueing: Unpack[ChildQueueing]) -> StepBuilder:
+        """A child run that reaches these goals; with `queue=`, it waits there for a slot first."""
+        return self._with(type="flow", flow={"goals": list(goals), **as_defined(queueing)})
 
     def python(self, handler: str, *, queue: str = "", timeout: float = 0, compensate: str = "") -> StepBuilder:
         """A function registered under that name; without a queue it runs in the engine's process."""
         config = {"handler": handler, "queue": queue, "timeout": millis(timeout), "compensate": compensate}
         return self._with(type="python", python=config)
 
-    def run(self, dialect: str, definition: Any) -> StepBuilder:
-        """A child run of any dialect."""
-        return self._with(type="run", run={"dialect": dialect, "definition": definition})
+    def run(self, dialect: str, definition: Any, **queueing: Unpack[ChildQueueing]) -> StepBuilder:
+        """A child run of any dialect; with `queue=`, it waits there for a slot first."""
+        return self._with(type="run", run={"dialect": dialect, "definition": definition, **as_defined(queueing)})
 
     def when(self, language: Language, text: str, *, scope: Scope = "both") -> StepBuilder:
         """Only if this holds; else the step is skipped."""

@@ -11,6 +11,7 @@ from plait.agents.pipeline_step import PipelineStep
 from plait.definitions.cursor import Cursor
 from plait.definitions.flaws import Note
 from plait.dialects.goals import limits
+from plait.kernel.queue_options import QUEUEING_FIELDS, flaw
 from plait.kernel.queued import QUEUE_RULE, is_queue
 from plait.kernel.retry import MAX_ATTEMPTS, MAX_CAP
 
@@ -42,9 +43,9 @@ Read = Callable[[Cursor], Any]
 FIELDS: dict[str, tuple[str, ...]] = {
     "http": ("endpoint", "url", "method", "timeout", "health_check", "compensate", "callback_timeout", "recall"),
     "script": ("language", "script"),
-    "flow": ("goals", "input_map", "output_map"),
+    "flow": ("goals", "input_map", "output_map", *QUEUEING_FIELDS),
     "python": ("handler", "queue", "timeout", "compensate"),
-    "run": ("dialect", "definition"),
+    "run": ("dialect", "definition", *QUEUEING_FIELDS),
     "tool": ("name", "servers", "timeout"),
     "agent": AgentStep.__struct_fields__,
     "pipeline": PipelineStep.__struct_fields__,
@@ -153,7 +154,7 @@ def read_flow(cursor: Cursor) -> Flow:
     for index, goal in enumerate(goals):
         if not isinstance(goal, str) or not is_id(goal):
             cursor.inside("goals").note(str(index), f"goal {str(goal)[:80]!r} is no step id", RULE)
-    return Flow(tuple(dict.fromkeys(goal for goal in goals if isinstance(goal, str))))
+    return Flow(tuple(dict.fromkeys(goal for goal in goals if isinstance(goal, str))), **_queueing(cursor))
 
 
 def read_python(cursor: Cursor) -> PythonCall:
@@ -171,7 +172,19 @@ def read_python(cursor: Cursor) -> PythonCall:
 def read_run(cursor: Cursor) -> ChildRun:
     if cursor.data.get("definition") is None:
         cursor.note("definition", "'definition' is missing", "add a name or a definition of that dialect")
-    return ChildRun(cursor.text("dialect", required=True), cursor.data.get("definition"))
+    return ChildRun(cursor.text("dialect", required=True), cursor.data.get("definition"), **_queueing(cursor))
+
+
+def _queueing(cursor: Cursor) -> dict[str, Any]:
+    """The queue that the run of a step waits on, if it does."""
+    given = {name: cursor.data[name] for name in QUEUEING_FIELDS if cursor.data.get(name) not in (None, "")}
+    problem = flaw(given)
+    if problem:
+        cursor.note(
+            "queue", f"the run can't be queued so: {problem}", "name a queue, and what it is to know of the run"
+        )
+        return {}
+    return given
 
 
 def read_tool(cursor: Cursor) -> ToolCall:

@@ -15,6 +15,8 @@ import msgspec
 from plait.agents.agent_step import AgentStep
 from plait.agents.pipeline_step import PipelineStep
 from plait.dialects.goals.limits import ID_LENGTH
+from plait.kernel.queue_options import QUEUEING_FIELDS, defined
+from plait.kernel.run_queues import ChildQueueing
 
 from .attribute import Attribute, Language, Script
 
@@ -50,7 +52,25 @@ class Http(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=Fal
     recall: bool = True
 
 
-class Flow(msgspec.Struct, frozen=True):
+class OnQueue(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A step that is a run of its own, which may wait on a queue first."""
+
+    queue: str = ""
+    priority: int | None = None
+    """None: as the run that it belongs to."""
+    partition: str = ""
+    dedup_id: str = ""
+    delay_ms: int = 0
+
+    @property
+    def queueing(self) -> ChildQueueing | None:
+        given = {name: getattr(self, name) for name in QUEUEING_FIELDS}
+        return defined(
+            {name: value for name, value in given.items() if value != ""} | {"delay_ms": self.delay_ms or None}
+        )
+
+
+class Flow(OnQueue, frozen=True, omit_defaults=True):
     """`input_map` and `output_map` are folded into the mapping of the attributes that they name."""
 
     goals: tuple[str, ...]
@@ -63,7 +83,7 @@ class PythonCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, 
     compensate: str = ""
 
 
-class ChildRun(msgspec.Struct, frozen=True):
+class ChildRun(OnQueue, frozen=True, omit_defaults=True):
     dialect: str
     definition: Any
 

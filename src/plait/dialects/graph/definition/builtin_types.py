@@ -40,12 +40,19 @@ _HTTP = _object(
     },
     required=["url"],
 )
+_NUMBER: dict[str, Any] = {"type": ["integer", "string"], "pattern": r"\$"}
+"""A whole number, or a template that gives one."""
 _RUN = _object(
     {
         "dialect": _TEXT,
         "definition": {"type": ["string", "object"], "minLength": 1},
         "input": True,
         "wait": {"type": "boolean", "default": True},
+        "queue": _TEXT,
+        "priority": _NUMBER | {"description": "On the queue: lower goes first."},
+        "partition": _TEXT,
+        "dedup_id": _TEXT,
+        "delay_ms": _NUMBER | {"minimum": 0},
     },
     required=["definition"],
 )

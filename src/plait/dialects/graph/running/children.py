@@ -11,6 +11,7 @@ from plait.kernel.cause import cause_of
 from plait.kernel.effects import CancelTask, FailTask, RetryTask, StartChild
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.inputs import ChildFinished
+from plait.kernel.queue_options import defined
 from plait.kernel.task import Task
 
 from .child_ids import child_id
@@ -37,7 +38,8 @@ def child_of(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> 
     config: dict[str, Any] = msgspec.json.decode(config_of(builder, plan, execution))
     given = Raw(_encode(config["input"])) if "input" in config else execution.payload
     run_id = child_id(builder.context.info.run_id, execution)
-    return StartChild(execution.task, run_id, config.get("dialect", ""), config.get("definition"), given)
+    dialect, definition = config.get("dialect", ""), config.get("definition")
+    return StartChild(execution.task, run_id, dialect, definition, given, queueing=defined(config))
 
 
 def child_task(builder: DecisionBuilder, execution: Execution) -> Task:

@@ -12,7 +12,7 @@ from plait.kernel.task import Policy, Task
 
 from .decision_builder import DecisionBuilder
 from .state import Done
-from .tasks import CALL_HANDLER, HandlerInput, for_worker
+from .tasks import CALL_HANDLER, HandlerInput
 
 COMPENSATE = "compensate:"
 _encode = msgspec.json.Encoder().encode
@@ -43,7 +43,8 @@ def _task(builder: DecisionBuilder, done: Done, compensator: Compensator) -> Tas
         Retry(max_attempts=compensator.retry, first=1.0), timeout=compensator.timeout_sec, retry_on_timeout=True
     )
     token = TaskToken(COMPENSATE + done.id)
-    queue = None if builder.context.handlers.known(compensator.action) else "wf.tasks.default"
-    label = f"compensate {done.node}"
-    called = input if queue is None else for_worker(input)
-    return Task(token, label, CALL_HANDLER, called, policy, f"{run_id}:{token}", done.node, queue)
+    label, key = f"compensate {done.node}", f"{run_id}:{token}"
+    if builder.context.handlers.known(compensator.action):
+        return Task(token, label, CALL_HANDLER, input, policy, key, done.node)
+    called, code = input.on_queue()
+    return Task(token, label, CALL_HANDLER, called, policy, key, done.node, "wf.tasks.default", code=code)

@@ -58,6 +58,8 @@ class DecisionBuilder(msgspec.Struct, gc=False):
     inline: int = 0
     over: bool = False
     """The run ends with this decision."""
+    told: bool = False
+    """Tasks say all that a worker may want to know: after a load, one that is done here now may be on a queue."""
     _input: Any = None
 
     def record(self, event: Event) -> None:

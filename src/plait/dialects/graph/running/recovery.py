@@ -46,6 +46,7 @@ def begin_forked(builder: DecisionBuilder) -> None:
 
 def pending_effects(builder: DecisionBuilder) -> list[Effect]:
     found: list[Effect] = []
+    builder.told = True
     for execution in builder.run.state.executions.values():
         if execution.dead or execution.waiting:
             continue

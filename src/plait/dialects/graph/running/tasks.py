@@ -56,6 +56,15 @@ class HandlerInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     token: dict[str, Any] = {}
     """What else a worker elsewhere may want to know of the token."""
 
+    def on_queue(self) -> tuple[PythonInput, str]:
+        """For whoever claims it: the function's name, and everything else as its arguments."""
+        return PythonInput(self.handler, Raw(_encode(self))), code_name(self.handler)
+
+
+def code_name(handler: str) -> str:
+    """What engines say that they have, for tasks that others leave to workers."""
+    return f"graph:{handler}"
+
 
 class MigrateInput(msgspec.Struct, frozen=True, gc=False):
     """Another version of the run's definition, and what the payload is in it."""
@@ -108,7 +117,7 @@ def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Tas
     config = config_of(builder, plan, execution)
     if not here and plan.ir.queue is None and "url" in plan.ir.config:
         return _task(plan, execution, builder, HTTP, _post(builder, execution, config))
-    wants = not here or handlers.takes_context(plan.handler)
+    told = builder.told or not here
     input = HandlerInput(
         handler=plan.handler,
         payload=execution.payload,
@@ -116,16 +125,14 @@ def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Tas
         run_id=caller_id(builder.context.info.run_id),
         node_id=plan.id,
         token_id=execution.id,
-        context=_context(builder) if wants else {},
-        token={} if here else _travel(builder, execution),
+        context=_context(builder) if told or handlers.takes_context(plan.handler) else {},
+        token=_travel(builder, execution) if told else {},
     )
-    queue = None if here else plan.queue
-    return _task(plan, execution, builder, CALL_HANDLER, input if queue is None else for_worker(input), queue)
-
-
-def for_worker(input: HandlerInput) -> PythonInput:
-    """The same for whoever claims it from a queue: the function's name, and everything else as its arguments."""
-    return PythonInput(input.handler, Raw(_encode(input)))
+    task = _task(plan, execution, builder, CALL_HANDLER, input, None if here else plan.queue)
+    if not here:
+        task.input, code = input.on_queue()
+        task.code = "" if plan.ir.queue else code  # a queue that the node names is for its workers alone
+    return task
 
 
 def _travel(builder: DecisionBuilder, execution: Execution) -> dict[str, Any]:

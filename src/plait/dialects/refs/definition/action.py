@@ -10,6 +10,8 @@ import msgspec
 from plait.agents.agent_step import AgentStep, read_agent_step
 from plait.definitions.nearest import nearest
 from plait.definitions.shape import shown
+from plait.kernel.queue_options import QUEUEING_FIELDS, defined, flaw
+from plait.kernel.run_queues import ChildQueueing
 
 Kind = Literal["tool", "code", "return", "function", "workflow", "agent"]
 
@@ -26,7 +28,7 @@ _ALSO: Final[Mapping[Kind, tuple[str, ...]]] = {
     "code": (),
     "return": (),
     "function": ("transformCode",),
-    "workflow": ("wait", "transformCode"),
+    "workflow": ("wait", "transformCode", *QUEUEING_FIELDS),
     "agent": ("transformCode",),
 }
 COMPENSATORS: Final = ("tool", "code", "function")
@@ -45,6 +47,8 @@ class Action(msgspec.Struct, frozen=True):
     workflow: Any = None
     """`name@version-or-tag`, or `{"dialect", "definition"}`."""
     wait: bool = True
+    queueing: ChildQueueing | None = None
+    """The queue that the run of a workflow waits on, if it does."""
     agent: AgentStep | None = None
 
 
@@ -77,6 +81,9 @@ def _read(key: str, written: Mapping[str, Any], note: Note) -> Action | None:
             what = "a string" if wanted is str else "true or false"
             note(f"/{field}", f"`{field}` must be {what}, got {shown(written[field])}.")
             sound = False
+    if kind == "workflow" and (problem := flaw(written)):
+        note("/queue", f"the run can't be queued so: {problem}.")
+        return None
     if kind == "agent" and isinstance(written[key], dict) and (problem := _agent_problem(written[key])):
         note(f"/{key}", f"`{key}` can't be used: {problem}.")
         return None
@@ -130,5 +137,6 @@ def _made(kind: Kind, value: Any, written: Mapping[str, Any]) -> Action:
         transform=written.get("transformCode", ""),
         workflow=value if kind == "workflow" else None,
         wait=written.get("wait", True),
+        queueing=defined(written) if kind == "workflow" else None,
         agent=_agent(value) if kind == "agent" else None,
     )

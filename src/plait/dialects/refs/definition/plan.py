@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, assert_never, cast
@@ -109,6 +109,14 @@ class Plan:
         cast("dict[str, StepPlan]", self.steps)[step.name] = step
         for found in ("order", "dependents", "terminals", "levels", "declared"):
             self.__dict__.pop(found, None)
+
+    @property
+    def actions(self) -> Iterator[tuple[StepPlan, Action]]:
+        """Of its steps, and what undoes them."""
+        for step in self.order:
+            yield step, step.action
+            if step.compensator is not None:
+                yield step, step.compensator.action
 
     @cached_property
     def order(self) -> Sequence[StepPlan]:

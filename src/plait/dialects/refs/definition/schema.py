@@ -39,6 +39,11 @@ _ACTIONS: list[dict[str, Any]] = [
             ]
         },
         "wait": {"type": "boolean", "default": True},
+        "queue": {"type": "string", "minLength": 1},
+        "priority": {"type": "integer"},
+        "partition": {"type": "string", "minLength": 1},
+        "dedup_id": {"type": "string", "minLength": 1},
+        "delay_ms": {"type": "integer", "minimum": 0},
         "transformCode": _CODE,
     },
 ]

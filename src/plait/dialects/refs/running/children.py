@@ -66,7 +66,15 @@ def child_of(builder: DecisionBuilder, step: StepPlan, index: int | None, work: 
     else:
         dialect, definition = step.action.workflow["dialect"], step.action.workflow["definition"]
     return StartChild(
-        token, run_id, dialect, definition, input, deadline=deadline, announces=not waits, independent=not waits
+        token,
+        run_id,
+        dialect,
+        definition,
+        input,
+        deadline=deadline,
+        announces=not waits,
+        independent=not waits,
+        queueing=step.action.queueing,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, assert_never
 
 import msgspec
@@ -30,6 +30,7 @@ from plait.kernel.inputs import (
 )
 from plait.kernel.machine import TaskFacts
 from plait.kernel.task import Task
+from plait.kernel.task_inputs import PYTHON
 from plait.kernel.view import Edge, Node, Reason
 
 from . import recording, view, waiting
@@ -117,6 +118,13 @@ class RefsMachine:
 
     def backlog(self) -> int:
         return 0
+
+    def needed_code(self) -> Collection[str]:
+        found = () if self._run is None else self._run.plan.actions
+        return [f"{PYTHON}:{action.name}" for _, action in found if action.kind == "function"]
+
+    def called_code(self, task: Task) -> str | None:
+        return f"{PYTHON}:{task.input.handler}" if task.kind == PYTHON and task.queue is None else None
 
     # -- deciding ------------------------------------------------------------------------------------------------
 

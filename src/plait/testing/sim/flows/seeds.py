@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-from plait.kernel.store import RunFilter
 from plait.testing.sim.cluster import Cluster
 from plait.testing.sim.seeds import Endings, Logs, SeedReport, trial
 from plait.testing.sim.stale_results import report_stale
@@ -39,7 +38,7 @@ async def _perform(scenario: FlowScenario, storm: Storm | None, logs: Logs) -> E
     async def done() -> bool:
         if not all(task.done() for task in serving):
             return False
-        return not await cluster.store.runs(RunFilter(status="running", limit=1))
+        return not await cluster.running()
 
     try:
         serving = [cluster.spawn(client.serve()) for client in clients]
