@@ -21,6 +21,10 @@ from .takeover import Takeover
 
 log = logging.getLogger("plait.kernel")
 
+_AT_ONCE = 8
+"""Shards of a fleet that are taken before their runs are at work here. An engine that starts a moment later finds the
+rest of its share free, and nobody has to give up runs that he has just read."""
+
 
 class Ownership:
     def __init__(
@@ -93,14 +97,21 @@ class Ownership:
             self._background.spawn(self._refresh_if_possible())
 
     async def refresh(self) -> None:
-        """One round: renew what is held, give up what is too much, take what is free."""
+        """Renew what is held, give up what is too much, take what is free: a few shards at a time in a fleet, which may
+        have grown meanwhile."""
+        while fresh := await self._exchange_shards():
+            await self._takeover.gained([shard for shard in fresh if shard in self._leases])
+            if self._store.fleet is None or self._stopped:
+                return
+
+    async def _exchange_shards(self) -> list[Shard]:
+        """One round, or more if engines come or go during it. Returns the shards that were gained."""
         async with self._exchange:
             fresh = await self._renew()
             while self._again:
                 self._again = False
                 fresh += await self._renew()
-        if fresh:
-            await self._takeover.gained([shard for shard in fresh if shard in self._leases])
+            return fresh
 
     async def _refresh_if_possible(self) -> None:
         try:
@@ -143,7 +154,8 @@ class Ownership:
             busy = self._takeover.runs_under_way()
             await self._give_up(sorted(held, key=lambda shard: (-busy[shard], shard))[fair:])
         elif len(held) < fair:
-            return self._take(await self._claim(fair - len(held), pool), pool)
+            want = fair - len(held)
+            return self._take(await self._claim(want if self._store.fleet is None else min(want, _AT_ONCE), pool), pool)
         return []
 
     async def _claim(self, want: int, pool: str) -> list[Lease]:

@@ -31,6 +31,9 @@ log = logging.getLogger("plait.kernel")
 
 _AT_ONCE = 64
 """Runs that are loaded together: a store may read them in one go."""
+_AWAITED = 2_000
+"""Runs that are at work before the engine takes more shards. The rest of a large heap follows beside that: messages
+and timers of the other shards must not wait for all of it."""
 _PATIENCE = 2.0
 """Seconds for a run that may be what kills the process, before the next one is started."""
 
@@ -75,9 +78,9 @@ class Takeover:
         if rows:
             log.info("took over %d shards with %d runs under way", len(shards), len(rows))
         sound = [row for row in rows if row.recoveries < SUSPECT_AFTER]
-        for start in range(0, len(sound), _AT_ONCE):
-            page = [row for row in sound[start : start + _AT_ONCE] if not self._run_cache.knows(row.id)]
-            await asyncio.gather(*(self._delivery.take_over(row, suspect=False) for row in page))
+        await self._load(sound[:_AWAITED])
+        if len(sound) > _AWAITED:
+            self._background.spawn(self._load(sound[_AWAITED:]))
         self._callers.outcomes.look_again(shards)  # the owner before us may have ended a run that is waited for here
         self._subscriptions.gained(shards)
         suspects = [row for row in rows if row.recoveries >= SUSPECT_AFTER]
@@ -86,6 +89,11 @@ class Takeover:
         await self._background.now_or_later(self._inbox.look)
         await self._background.now_or_later(self._timers.look)
         await self._background.now_or_later(self._queue_watch.look)
+
+    async def _load(self, rows: list[RunRow]) -> None:
+        for start in range(0, len(rows), _AT_ONCE):
+            page = [row for row in rows[start : start + _AT_ONCE] if not self._run_cache.knows(row.id)]
+            await asyncio.gather(*(self._delivery.take_over(row, suspect=False) for row in page))
 
     async def _one_by_one(self, suspects: list[RunRow]) -> None:
         """One of these may be what kills the process; alone, it can't take the others' chances with it."""

@@ -221,10 +221,10 @@ class PostgresStore:
         return [log_row(run_id, tuple(row)) for row in found]
 
     async def _read_logs(self, run_ids: Sequence[str]) -> dict[str, list[rows.Row]]:
-        numbers = [number for _, number in await self._fetch("numbers_of", run_ids)]
+        ids: dict[int, str] = {number: run_id for run_id, number in await self._fetch("numbers_of", run_ids)}
         found: dict[str, list[rows.Row]] = {}
-        for run_id, *columns in await self._fetch("read_logs", numbers):
-            found.setdefault(run_id, []).append(tuple(columns))
+        for row in await self._fetch("read_logs", list(ids)):
+            found.setdefault(ids[row[0]], []).append(tuple(row))
         return found
 
     async def heads(self, run_ids: Collection[RunId]) -> dict[RunId, Seq]:

@@ -34,6 +34,7 @@ from plait.kernel.store import (
 from plait.stores.memory import MemoryStore, Moment
 
 from .event_loop import ROUND
+from .queue_door import QueueDoor
 
 T = TypeVar("T")
 
@@ -89,6 +90,7 @@ class Door:
         self._trouble = trouble
         self._others = others
         self._noticed = noticed
+        self.run_queues: RunQueues = QueueDoor(store.run_queues, self._read, self._tell_others)
         self._callback: Callable[[], None] | None = None
         self.kernel: Kernel | None = None
         """The engine behind it, once there is one."""
@@ -109,10 +111,6 @@ class Door:
     def queues(self) -> TaskQueues:
         """Workers have a door of their own, which is always open."""
         return self._store.queues
-
-    @property
-    def run_queues(self) -> RunQueues:
-        return self._store.run_queues
 
     @property
     def removals(self) -> Removals:
