@@ -23,8 +23,8 @@ from plait.dialects.code.events import (
 )
 from plait.dialects.code.history import History
 from plait.dialects.code.history_image import HistoryImage
-from plait.dialects.code.location import earlier_place, place_of, token_of
-from plait.dialects.code.op_state import OpState, Undoable
+from plait.dialects.code.location import place_of, token_of
+from plait.dialects.code.op_state import OpState, Undoable, place_in
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import (
     Event,
@@ -144,7 +144,7 @@ class Mirror:
         return {place: None, about: None}
 
     def _place(self, record: Undoable) -> str:
-        return record.at if record.era == self.history.era else earlier_place(record.at, record.era)
+        return place_in(self.history.era, record)
 
     def _messages(self) -> dict[bytes, bytes | None]:
         gone: dict[bytes, bytes | None] = dict.fromkeys(key for key in self._written if key.startswith(_MESSAGES))
