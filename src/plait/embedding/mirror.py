@@ -105,6 +105,7 @@ class Mirror:
             self.state.evolve(event)
             if isinstance(event, MessageQueued):  # its place is that of its key
                 self.history.arrivals = max(self.history.arrivals, self._expected.pop(event.id, 0) - 1)
+            self.history.orders = self.history.seq  # closings are in the order of their events, as after reading them
             self.history.evolve(event, at)
             path = self._changed(event, at)
             if path is None:
