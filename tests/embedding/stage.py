@@ -160,9 +160,6 @@ class HostedRun:
         state = (await self.handle._stored()).state
         return state.rolling_back or state.status != "running"
 
-    async def _goes_on(self) -> bool:
-        return await self.status() == "running"
-
     def _ring(self) -> None:
         del self.driver.alarms[self.id]
         self.wake()
@@ -187,7 +184,14 @@ class HostedRun:
         await self.settle()
 
     async def retry(self) -> None:
-        await self._tell(lambda handle: handle.recover(), self._goes_on)
+        before = (await self.handle._stored()).history.recoveries
+
+        async def went_on() -> bool:
+            """It may have failed again since."""
+            stored = await self.handle._stored()
+            return stored.history.recoveries > before or stored.state.status == "running"
+
+        await self._tell(lambda handle: handle.recover(), went_on)
         await self.settle()
 
     async def view(self) -> RunView:
