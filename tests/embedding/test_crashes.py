@@ -131,3 +131,27 @@ async def test_a_driver_that_fails_at_any_batch_changes_nothing(definition: Any,
             assert found == (expected, 1), f"{moment} batch {number}"
             if definition is undoing:
                 assert sorted(set(undone)) == ["inline", "named"], f"{moment} batch {number}"
+
+
+async def test_what_a_loop_has_trimmed_is_undone_in_its_turn() -> None:
+    """Part of it is kept as entries, and part as what undoes them."""
+
+    @workflow
+    async def w(ctx: Context) -> None:
+        async def body(ctx: Context, n: int) -> Loop[int, None]:
+            inline = lambda what: undone.append(what.step)  # noqa: E731
+            await ctx.step("work", lambda: n, rollback=undo if n % 3 else inline)
+            return Loop.continue_(n + 1) if n < 7 else Loop.break_()
+
+        await ctx.step("first", lambda: 1, rollback=undo)
+        await ctx.loop("l", body, state=0, commit_interval=2, history_keep=2)
+        await ctx.sleep("nap", 1)
+        raise ValueError("no")
+
+    undone.clear()
+    driver, clock = MemoryDriver(), VirtualClock()
+    assert (await run_workflow("w", w, None, driver, clock=clock)).state == "sleeping"
+    await clock.advance(1)
+    with pytest.raises(RunFailed, match="no"):
+        await run_workflow("w", w, None, driver, clock=clock)
+    assert undone == [*(f"l/~{n}/work" for n in reversed(range(8))), "first"]

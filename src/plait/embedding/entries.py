@@ -59,7 +59,7 @@ def entry_of(op: OpState, names: Names) -> bytes:
             out.fixed(op.iteration, 4)
             out.optional(op.output or None, lambda raw: out.data(_value(raw)))
         case "sleep":
-            out.fixed(op.deadline or 0, 8)
+            out.fixed(max(0, op.deadline or 0), 8)  # one before 1970 has passed as well
             out.uint(_SLEEPS.index({"open": "pending", "completed": "completed"}.get(op.status, "interrupted")))
         case "message":
             out.text(next(iter(op.names or ()), ""))

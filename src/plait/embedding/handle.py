@@ -12,19 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from plait.dialects.code.definition import Workflow, is_workflow, workflow
-from plait.dialects.code.message_queue import QueuedMessage
 from plait.dialects.code.op_state import OpState
 from plait.kernel import values
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.errors import ErrorInfo, RunFailed
 from plait.kernel.events import RunCancelled, RunCompleted
 from plait.kernel.ids import Ids, run_key
-from plait.kernel.inputs import AnyInput, Cancel, Message, Resume
+from plait.kernel.inputs import AnyInput, Cancel, Resume
 from plait.kernel.run import cancelled
 
 from .driver import Driver
-from .entries import message_of
-from .keys import MESSAGES, RUN, Field, index_of, pack
+from .inbox import append_for_later, new_message
+from .keys import RUN, Field, pack
 from .mirror import Mirror, State
 from .one_pass import Pass, Setup
 from .rewinding import state_before
@@ -77,18 +76,11 @@ class WorkflowHandle:
 
     async def message(self, name: str, body: Any = None, id: str | None = None) -> str:
         """Sends a message: it is written, and a pass that is under way gets it. The same id twice is one message. The
-        host runs the workflow again if no pass is under way."""
+        host runs the workflow again if no pass is under way. A run that has ended takes none."""
         setup = self._setup
-        message = Message(id or setup.ids.key(), name, values.encode(body), setup.clock.now())
-        if self._pass is not None and await self._pass.tell(message):
-            return message.id
-        driver = setup.driver
-        mirror = Mirror(setup.run_id)
-        mirror.load(await driver.list(b""))
-        if message.id not in mirror.history.seen and message.id not in mirror.history.queue:
-            present = [index_of(key) for key, _ in await driver.list(pack(MESSAGES))]
-            queued = QueuedMessage(message.id, name, message.body, message.sent_at)
-            await driver.set(pack(MESSAGES, max(present, default=0) + 1), message_of(queued))
+        message = new_message(name, body, id, setup.ids, setup.clock)
+        if self._pass is None or not await self._pass.tell(message):
+            await append_for_later(setup.driver, setup.run_id, setup.workflow_id, message)
         return message.id
 
     async def evict(self) -> None:

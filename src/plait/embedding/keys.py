@@ -4,6 +4,7 @@
     (2, *location)      an entry
     (3, index)          a message that waits
     (4, field)          the run itself, see `Field`
+    (4, 8, number)      the id of a message that was heard, and whose entry is gone
     (5, entry id)       what became of an entry
 
 A location is a path of name indices; an iteration of a loop is the nested tuple `(index of the loop's name, number)`.
@@ -29,6 +30,7 @@ class Field(IntEnum):
     INPUT = 5
     EVICTED = 6
     REST = 7
+    HEARD = 8
 
 
 def pack(*parts: Part) -> bytes:
@@ -46,7 +48,7 @@ def _packed(part: Part) -> bytes:
             return _NESTED + pack(*part) + _END
 
 
-def index_of(key: bytes) -> int:
-    """The last part of `(1, index)` or `(3, index)`."""
-    first = 1 + key[0] - _ZERO
+def index_of(key: bytes, *before: Part) -> int:
+    """The last part of a key: of `(1, index)` and `(3, index)`, or of one that has these parts before it."""
+    first = len(pack(*before)) if before else 1 + key[0] - _ZERO
     return int.from_bytes(key[first + 1 :], "big")

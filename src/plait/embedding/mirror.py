@@ -16,6 +16,7 @@ from plait.dialects.code.compensation import UNDO
 from plait.dialects.code.events import (
     BranchClosed,
     LoopCommitted,
+    MessageQueued,
     OpClosed,
     OpOpened,
     UpdateClosed,
@@ -23,8 +24,9 @@ from plait.dialects.code.events import (
 )
 from plait.dialects.code.history import History
 from plait.dialects.code.history_image import HistoryImage
-from plait.dialects.code.location import earlier_place, place_of, token_of
-from plait.dialects.code.op_state import OpState, Undoable
+from plait.dialects.code.location import place_of, token_of
+from plait.dialects.code.message_queue import QueuedMessage
+from plait.dialects.code.op_state import OpState, Undoable, place_in
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import (
     Event,
@@ -36,6 +38,7 @@ from plait.kernel.events import (
     TaskRetryScheduled,
 )
 from plait.kernel.ids import Millis, RunId, TaskToken
+from plait.kernel.inputs import Message
 from plait.kernel.open_tasks import RETRY
 from plait.kernel.run import cancelled
 from plait.kernel.state import KernelState, RunState
@@ -58,11 +61,37 @@ class Mirror:
     def __init__(self, run_id: RunId) -> None:
         self.history = History(run_id)
         self.state = RunState()
-        self._names = Names()
+        self._names, self._names_written = Names(), 0
         self._written: dict[bytes, bytes] = {}
         self._tried: dict[str, tuple[int, Millis, ErrorInfo]] = {}
         """Attempts that failed: how many, when, and why."""
         self._undone: dict[str, Undone] = {}
+        self._message_keys: set[bytes] = set()
+        self._expected: dict[str, int] = {}
+        """Messages that are written and that no event tells of yet: their indices."""
+        self._early: list[QueuedMessage] = []
+        self._heard: dict[str, int] = {}
+        """Messages whose entries are gone, so that they are not heard again: the numbers of their keys."""
+
+    # -- messages ------------------------------------------------------------------------------------------------
+
+    def early(self) -> list[Message]:
+        """Those that were sent before the run had begun."""
+        return [Message(each.id, each.name, each.body, each.sent_at) for each in self._early]
+
+    def knows(self, id: str) -> bool:
+        return id in self.history.seen or id in self._expected
+
+    @property
+    def last_message(self) -> int:
+        """The highest index that a message has, or has had."""
+        return max([self.history.arrivals, *self._expected.values()])
+
+    def expect(self, id: str, key: bytes, value: bytes) -> None:
+        """It was written, and is on its way to the run."""
+        self._written[key] = value
+        self._message_keys.add(key)
+        self._expected[id] = index_of(key)
 
     # -- folding -------------------------------------------------------------------------------------------------
 
@@ -74,6 +103,9 @@ class Mirror:
             self.state.seq += 1
             self.state.at = max(self.state.at, at)
             self.state.evolve(event)
+            if isinstance(event, MessageQueued):  # its place is that of its key
+                self.history.arrivals = max(self.history.arrivals, self._expected.pop(event.id, 0) - 1)
+            self.history.orders = self.history.seq  # closings are in the order of their events, as after reading them
             self.history.evolve(event, at)
             path = self._changed(event, at)
             if path is None:
@@ -112,10 +144,11 @@ class Mirror:
         if touched is None:
             wanted |= dict.fromkeys(key for key in self._written if key.startswith((_ENTRIES, _METADATA)))
             touched = {*self.history.ops, *map(self._place, self.history.undoables.values())}
+            wanted |= self._note_heard()
         for path in touched:
             wanted |= self._entry(path)
         wanted |= self._messages() | self._run(state)
-        wanted |= {pack(NAMES, index): _bare_text(name) for index, name in enumerate(self._names.all)}
+        wanted |= self._new_names()
         changed = [(key, value) for key, value in wanted.items() if self._written.get(key) != value]
         for key, value in changed:
             if value is None:
@@ -144,11 +177,35 @@ class Mirror:
         return {place: None, about: None}
 
     def _place(self, record: Undoable) -> str:
-        return record.at if record.era == self.history.era else earlier_place(record.at, record.era)
+        return place_in(self.history.era, record)
+
+    def _new_names(self) -> dict[bytes, bytes | None]:
+        first, self._names_written = self._names_written, len(self._names.all)
+        return {pack(NAMES, index): _bare_text(self._names.all[index]) for index in range(first, self._names_written)}
 
     def _messages(self) -> dict[bytes, bytes | None]:
-        gone: dict[bytes, bytes | None] = dict.fromkeys(key for key in self._written if key.startswith(_MESSAGES))
-        return gone | {pack(MESSAGES, each.number): message_of(each) for each in self.history.queue.values()}
+        awaited = {pack(MESSAGES, index) for index in self._expected.values()}
+        waiting: dict[bytes, bytes | None] = {}
+        index = 0
+        for each in self.history.queue.values():  # one that came back may find its place taken by an outsider's
+            index = max(index + 1, each.number)
+            waiting[pack(MESSAGES, index)] = message_of(each)
+        gone = dict.fromkeys(self._message_keys - awaited)
+        self._message_keys = awaited | waiting.keys()
+        return gone | waiting
+
+    def _note_heard(self) -> dict[bytes, bytes | None]:
+        """Entries have gone: the ids of what they had heard stay, as long as a run of an engine knows them."""
+        history = self.history
+        known = {message.id for op in history.ops.values() for message in op.received or ()} | history.queue.keys()
+        dropped = [id for id in self._heard if id not in history.seen]
+        wanted: dict[bytes, bytes | None] = {pack(RUN, Field.HEARD, self._heard.pop(id)): None for id in dropped}
+        last = max(self._heard.values(), default=0)
+        for id in history.seen:
+            if id not in known and id not in self._heard:
+                self._heard[id] = last = last + 1
+                wanted[pack(RUN, Field.HEARD, last)] = id.encode()
+        return wanted
 
     def _run(self, state: State) -> dict[bytes, bytes | None]:
         final = self.state.final if self.state.status != "running" else None
@@ -185,26 +242,27 @@ class Mirror:
     def load(self, pairs: Iterable[KeyValue]) -> bool:
         """Takes in what is written; False if that is nothing, or messages that were sent before the start."""
         self._written = dict(pairs)
-        self._names = Names()
+        self._names, self._names_written = Names(), 0
         for key in sorted(key for key in self._written if key.startswith(_NAMES)):
-            self._names.add(_read_text(self._written[key]))
+            self._names_written = 1 + self._names.add(_read_text(self._written[key]))
         found = self._written.get(pack(RUN, Field.REST))
-        waiting = [
-            read_message(value, index_of(key))
-            for key, value in sorted(self._written.items())
-            if key.startswith(_MESSAGES)
-        ]
+        self._message_keys = {key for key in self._written if key.startswith(_MESSAGES)}
+        waiting = [read_message(self._written[key], index_of(key)) for key in sorted(self._message_keys)]
         if found is None:
-            self._written.clear()
+            self._written = {key: self._written[key] for key in self._message_keys}
+            self._early = _once(waiting)
+            self._expected = {message.id: message.number for message in self._early}
             return False
         rest = msgspec.json.decode(cbor.to_json(found), type=_Rest)
         image, seq = rest.history, rest.nextSeq - 1
         image.input = cbor.to_json(self._written[pack(RUN, Field.INPUT)])
         self._read_entries(image, rest)
-        image.queue = waiting
+        self._heard = self._read_heard()
+        heard = dict.fromkeys([*self._heard, *(message.id for op in image.ops for message in op.received or ())])
+        image.queue = _once(message for message in waiting if message.id not in heard)
         image.arrivals = max([image.arrivals, *(message.number for message in waiting)])
         image.orders = seq
-        image.seen = [*(m.id for op in image.ops for m in op.received or ()), *(m.id for m in waiting)]
+        image.seen = [*heard, *(message.id for message in image.queue)]
         image.seen += [op.key for op in image.ops if op.key]
         rest.kernel.final = self._final(rest.kernel)
         self.history.restore(Raw(plain(image)))
@@ -227,6 +285,10 @@ class Mirror:
                 undoable = Undoable(found.at, found.undo, found.order, found.output, found.args, found.fn, image.era)
                 image.undoables.append(undoable)
         image.ops.sort(key=lambda op: op.opened_seq)
+
+    def _read_heard(self) -> dict[str, int]:
+        keys = sorted(key for key in self._written if key.startswith(_HEARD))
+        return {self._written[key].decode(): index_of(key, RUN, Field.HEARD) for key in keys}
 
     def _metadata(self, entry: bytes) -> bytes:
         size = entry[2]  # an id is a UUID: its length is one byte
@@ -276,8 +338,17 @@ class _Rest(msgspec.Struct, omit_defaults=True):
     starts: dict[str, dict[int, Raw]] = {}
 
 
+_HEARD = pack(RUN, Field.HEARD)
 _NAMES, _ENTRIES, _MESSAGES, _METADATA = pack(NAMES), pack(ENTRIES), pack(MESSAGES), pack(METADATA)
 _EVERYWHERE = {"loop.trimmed", "run.recovered", "run.rewound", "run.continued", "run.forked"}
+
+
+def _once(messages: Iterable[QueuedMessage]) -> list[QueuedMessage]:
+    """One of each id, the first: others may have sent it twice."""
+    found: dict[str, QueuedMessage] = {}
+    for message in messages:
+        found.setdefault(message.id, message)
+    return list(found.values())
 
 
 def _path(token: TaskToken) -> str:

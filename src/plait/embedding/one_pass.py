@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -10,9 +11,8 @@ import msgspec
 
 from plait.dialects.code.bundle import CodeBundle
 from plait.dialects.code.definition import Workflow
-from plait.dialects.code.message_queue import QueuedMessage
 from plait.kernel.clock import Clock
-from plait.kernel.errors import Conflict, PlaitError
+from plait.kernel.errors import Conflict, LeaseLost, PlaitError
 from plait.kernel.ids import Ids, Millis, RunId, shard_of
 from plait.kernel.inputs import AnyInput, Message
 from plait.kernel.kernel import Kernel, Settings
@@ -22,8 +22,7 @@ from plait.kernel.store import RunRow, Taken
 from plait.workers.local import LocalWorker
 
 from .driver import Driver
-from .entries import message_of
-from .keys import MESSAGES, pack
+from .inbox import append, appending
 from .mirror import Mirror
 from .store import EVICTED, KvStore
 
@@ -56,7 +55,8 @@ class Pass:
         self._kernel: Kernel | None = None
         self._store: KvStore | None = None
         self._ready = asyncio.Event()
-        self._sent = 0
+        self._feeding = 0
+        """Messages that the run has not decided about yet."""
         self.evicted = False
         self.answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """That the request was taken; what the run has against it."""
@@ -79,16 +79,10 @@ class Pass:
         known = self._mirror.load(pairs)
         if await driver.get(EVICTED) is not None:
             await driver.delete(EVICTED)
-        if not known:
-            await self._play(known=False, live=self._live and not pairs)
-            if not pairs or self._store is None or self._store.standing != "parked":
-                return
-            self._mirror = Mirror(self._setup.run_id)  # for messages that were sent before the start
-            self._mirror.load(await driver.list(b""))
-        if self._request is not None or self._mirror.state.status == "running":
-            await self._play(known=True, live=self._live)
+        if not known or self._request is not None or self._mirror.state.status == "running":
+            await self._play(known=known)
 
-    async def _play(self, *, known: bool, live: bool) -> None:
+    async def _play(self, *, known: bool) -> None:
         setup = self._setup
         store = self._store = KvStore(setup.run_id, setup.workflow_id, self._mirror, setup.driver, setup.clock)
         kernel = self._open_kernel(store)
@@ -98,11 +92,10 @@ class Pass:
                 await store.place(self._row())
             await kernel.open()
             if not known:
-                await self._start(kernel)
+                await self._start(kernel, store)
             self._kernel = kernel
-            if known or live:
-                self._ready.set()
-            await self._until_over(store, live=live)
+            self._ready.set()
+            await self._until_over(store, live=self._live)
         finally:
             self._kernel = None
             await kernel.crash()
@@ -122,13 +115,15 @@ class Pass:
             settings=Settings(owner=setup.workflow_id, lease_ttl=Millis(3_600_000)),
         )
 
-    async def _start(self, kernel: Kernel) -> None:
+    async def _start(self, kernel: Kernel, store: KvStore) -> None:
         """The first batch may fail: then nobody answers."""
         setup = self._setup
         resolved = await setup.bundle().resolve(setup.definition, setup.input, "default")
         start = resolved.start("code", setup.ids.seed(), None, {})
-        self._creating = asyncio.ensure_future(kernel.create(self._row(), start))
-        self._creating.add_done_callback(lambda task: task.cancelled() or task.exception())
+        await self._unless_stopped(kernel.create(self._row(), start), store)
+        if store.standing in ("moving", "parked") and store.failure is None:
+            for message in self._mirror.early():
+                await self._feed(kernel, message)
 
     def _row(self) -> RunRow:
         setup, status = self._setup, self._mirror.state.status
@@ -146,20 +141,27 @@ class Pass:
 
     async def _until_over(self, store: KvStore, *, live: bool) -> None:
         if self._request is not None:
-            asking = asyncio.ensure_future(self.ask(self._request))
-            stopped = asyncio.ensure_future(self._stopped(store))
-            await asyncio.wait({asking, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            stopped.cancel()
-            await asyncio.gather(stopped, return_exceptions=True)
-            if not asking.done():
-                asking.cancel()
+            if not await self._unless_stopped(self.ask(self._request), store):
                 self._raise(store)
-            await asking
+                self._answer(LeaseLost("the run was evicted"))
             self._answer(None)
         while not self._is_over(store, live=live):
             store.changed.clear()
             await store.changed.wait()
         self._raise(store)
+
+    async def _unless_stopped(self, doing: Coroutine[Any, Any, Any], store: KvStore) -> bool:
+        """Whether it was done, before a batch failed or the run was evicted."""
+        work, stopped = asyncio.ensure_future(doing), asyncio.ensure_future(self._stopped(store))
+        await asyncio.wait({work, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        await asyncio.gather(stopped, return_exceptions=True)
+        if work.done():
+            await work
+            return True
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        return False
 
     async def _stopped(self, store: KvStore) -> None:
         while store.failure is None and store.standing != "evicted":
@@ -171,7 +173,7 @@ class Pass:
             return True
         due = min(self._mirror.timers().values(), default=None)
         rings = due is not None and due <= self._setup.clock.now()
-        return store.standing == "parked" and not (live or rings)
+        return store.standing == "parked" and not (live or rings or self._feeding)
 
     def _raise(self, store: KvStore) -> None:
         self.evicted = store.standing == "evicted"
@@ -190,18 +192,42 @@ class Pass:
     # -- from outside --------------------------------------------------------------------------------------------
 
     async def tell(self, message: Message) -> bool:
-        """Writes a message and feeds it to the run; False if the pass is over."""
+        """Writes a message and feeds it to the run; False if the pass is over. What is written when the pass ends in
+        between is there for the next one."""
         await self._ready.wait()
-        kernel, history = self._kernel, self._mirror.history
-        if kernel is None:
-            return False
-        if message.id in history.seen:
-            return True
-        self._sent = max(self._sent, history.arrivals) + 1
-        queued = QueuedMessage(message.id, message.name, message.body, message.sent_at)
-        await self._setup.driver.set(pack(MESSAGES, self._sent), message_of(queued))
-        await kernel.send(self._setup.run_id, message, message.id)
+        mirror, driver = self._mirror, self._setup.driver
+        async with appending(driver):
+            kernel = self._kernel
+            if kernel is None or mirror.state.status != "running":
+                return False
+            if mirror.knows(message.id):
+                return True
+            mirror.expect(message.id, *await append(driver, message, mirror.last_message))
+            if self._kernel is not kernel:
+                return True
+            answered = await self._feed(kernel, message)
+        await answered
         return True
+
+    async def _feed(self, kernel: Kernel, message: Message) -> asyncio.Task[None]:
+        """Done when the run has decided about it; the pass goes on for that long."""
+        self._feeding += 1
+        try:
+            await kernel.send(self._setup.run_id, message, message.id)
+        except BaseException:
+            self._feeding -= 1
+            raise
+        return asyncio.ensure_future(self._heard(kernel, message.id))
+
+    async def _heard(self, kernel: Kernel, key: str) -> None:
+        try:
+            await kernel.reply(self._setup.run_id, key)
+        except LeaseLost:
+            pass  # the pass is over
+        finally:
+            self._feeding -= 1
+            if self._store is not None:
+                self._store.changed.set()
 
     async def ask(self, request: AnyInput) -> bool:
         """Gives the run an input, and raises what it has against it; False if the pass is over."""
@@ -210,8 +236,15 @@ class Pass:
         kernel, key = self._kernel, self._setup.ids.key()
         if kernel is None:
             return False
-        await kernel.send(self._setup.run_id, request, key)
-        _raise_refusal(await kernel.reply(self._setup.run_id, key))
+        try:
+            await kernel.send(self._setup.run_id, request, key)
+            _raise_refusal(await kernel.reply(self._setup.run_id, key))
+        except LeaseLost:
+            if self._store is not None and self._store.failure is not None:
+                raise self._store.failure from None
+            if self.evicted:
+                raise
+            return False
         return True
 
     def _answer(self, error: BaseException | None) -> None:

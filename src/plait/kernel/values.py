@@ -215,7 +215,7 @@ def _enc_hook(value: object) -> Json:
         return _any.decode(value)
     dump = getattr(value, "model_dump", None)
     if dump is not None:  # pydantic, where it is installed; by name, since a field may have two aliases
-        return dump(mode="json", by_alias=False)
+        return dump(mode="json", by_alias=False, round_trip=True)  # what is computed is no input
     raise TypeError(f"it is a {type(value).__qualname__}")
 
 

@@ -113,6 +113,29 @@ async def test_what_was_done_before_can_still_be_undone(simulate: Simulate) -> N
     await survives_every_crash(w, 0)
 
 
+async def test_a_snapshot_keeps_what_undoes_each_of_its_beginnings(simulate: Simulate) -> None:
+    """All of them have the same names."""
+    undone.clear()
+
+    @workflow
+    async def w(ctx: Context, n: int) -> None:
+        await ctx.step("reserve", lambda: n, returns=int, rollback=undo)
+        await ctx.listen("next")
+        if n < 3:
+            ctx.continue_as_new(n + 1)
+        raise ValueError("full")
+
+    with snapshots_every(1):
+        async with simulate([w]) as s:
+            run = await s.start(w, 0)
+            for n in range(4):
+                await s.settle()
+                await s.crash()
+                await run.message("next", n, f"m-{n}")
+            assert (await failure(s, run)).message == "full"
+    assert undone == ["reserve:3", "reserve:2", "reserve:1", "reserve:0"]
+
+
 @pytest.mark.parametrize(
     ("code", "text"),
     [("SPINNING", "continues as new"), ("INPUT_INVALID", "does not fit"), ("ROLLBACK_UNBOUND", "nothing could undo")],

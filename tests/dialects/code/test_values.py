@@ -261,6 +261,43 @@ async def test_a_null_that_misfits_its_type_is_not_recorded() -> None:
         assert "does not fit what its function says it returns, int" in info.message
 
 
+async def test_results_of_branches_and_loops_that_misfit_are_not_recorded_and_block_nothing() -> None:
+    async def lies(ctx: Context) -> int:
+        return "x"  # type: ignore[return-value]
+
+    async def breaks(ctx: Context, n: int) -> Loop[int, int]:
+        return Loop.break_("x")  # type: ignore[arg-type]
+
+    async def goes_on(ctx: Context, n: int) -> Loop[int, int]:
+        return Loop.continue_("x")  # type: ignore[arg-type]
+
+    @workflow
+    async def w(ctx: Context) -> list[str]:
+        found: list[str] = []
+        for asking in (
+            lambda: ctx.join("j", a=lies),
+            lambda: ctx.race("r", a=lies),
+            lambda: ctx.loop("b", breaks, state=0),
+            lambda: ctx.loop("c", goes_on, state=0, commit_interval=1),
+        ):
+            try:
+                await asking()
+            except (ExceptionGroup, TypeError) as error:
+                found.append(str(error))
+        await ctx.sleep("nap", 1)
+        return found
+
+    async with deciding() as s:
+        run = await s.start(w)
+        await s.settle()
+        await s.crash()
+        join, race, result, state = await s.result(run)
+    assert "the result of branch `a` does not fit what its function says it returns, int" in join
+    assert "the result of branch `a` does not fit" in race
+    assert "the result of loop `b` does not fit what its function says it returns, int" in result
+    assert "the state of loop `c` does not fit the parameter of its body: Expected `int`, got `str`" in state
+
+
 async def test_a_branch_that_returns_an_operation_takes_its_type() -> None:
     async def buy() -> Item:
         return Item("tea", Decimal("1.5"))
@@ -387,6 +424,26 @@ class Card:
 class Giro:
     number: str
     bank: str
+
+
+class Sealed(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+    price: int
+
+    @pydantic.computed_field
+    @property
+    def double(self) -> int:
+        return 2 * self.price
+
+
+async def test_models_with_computed_fields_come_back_as_they_were(simulate: Simulate) -> None:
+    @workflow
+    async def w(ctx: Context) -> list[int]:
+        found = await ctx.step("a", lambda: [Sealed(price=2)], returns=list[Sealed])
+        return [found[0].price, found[0].double]
+
+    async with simulate() as s:
+        assert await s.run(w) == [2, 4]
 
 
 async def test_models_with_aliases_come_back_as_they_were(simulate: Simulate) -> None:

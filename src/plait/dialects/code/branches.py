@@ -25,6 +25,7 @@ from .location import check_name
 from .op import Op
 from .op_state import Branch as BranchState
 from .op_state import OpState
+from .result_check import check_result
 from .scope import Scope, current
 
 if TYPE_CHECKING:
@@ -152,6 +153,9 @@ class _Branching(Op[Any]):
         if error is None:
             try:
                 raw = values.encode(task.result(), max_bytes=self.scope.replay.around.max_payload)
+                check_result(f"branch `{key}`", self._types.get(key, Any), task.result(), raw)
+            except TypeError as misfit:
+                error = misfit
             except PlaitError as problem:
                 error = WorkflowCodeError("NOT_ENCODABLE", f"the result of branch `{key}`", why=str(problem))
         if error is None:

@@ -21,8 +21,8 @@ from .context import entry
 from .definition import is_step
 from .history import History
 from .host import Surroundings
-from .location import earlier_place, token_of
-from .op_state import INLINE, Undoable
+from .location import token_of
+from .op_state import INLINE, Undoable, place_in
 from .options import Options
 from .registry import AnyWorkflow
 from .replay import Replay
@@ -47,7 +47,7 @@ class Undoing:
         return [self._task(record, *handlers.get(self._place(record), (None, Any))) for record in records]
 
     def _place(self, record: Undoable) -> str:
-        return record.at if record.era == self._history.era else earlier_place(record.at, record.era)
+        return place_in(self._history.era, record)
 
     def collect(self, now: Millis) -> Replay | None:
         """A replay that has entered every body. It knows handlers and types, and can do nothing."""

@@ -119,7 +119,7 @@ class Step(Generic[P, T_co]):
         return fn(**given) if isinstance(given, dict) else fn(*given)
 
     def remote_output(self, result: Any) -> Any:
-        check_result(self.name, self.returns, result, values.encode(result))
+        check_result(f"step `{self.name}`", self.returns, result, values.encode(result))
         return result
 
     def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:

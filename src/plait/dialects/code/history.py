@@ -51,7 +51,7 @@ from .events import (
 from .history_image import HistoryImage
 from .location import child_id, earlier_place, loops_of, parse, place_of, text
 from .message_queue import Messages, QueuedMessage, in_order, matching, promised
-from .op_state import INLINE, Branch, OpState, Undoable
+from .op_state import INLINE, Branch, OpState, Undoable, place_in
 
 MAX_SEEN = 10_000
 
@@ -396,7 +396,7 @@ class History:
         self.ops, self._iterations = {op.at: op for op in image.ops}, {}
         for op in image.ops:
             self._note_iterations(op)
-        self.undoables = {undoable.at: undoable for undoable in image.undoables}
+        self.undoables = {place_in(image.era, undoable): undoable for undoable in image.undoables}
         self.queue = {message.id: message for message in image.queue}
         self.seen, self.orders, self.hash = dict.fromkeys(image.seen), image.orders, image.hash
         self.generation, self.blocked, self.causes = image.generation, image.blocked, image.causes

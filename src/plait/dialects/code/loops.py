@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Never, cast, get_args, get_origin
 
+import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
@@ -21,6 +22,7 @@ from .events import LoopCommitted, LoopTrimmed, OpOpened
 from .hints import return_type, state_type
 from .op import Op
 from .op_state import OpState
+from .result_check import check_result
 from .scope import Scope, current
 
 log = logging.getLogger("plait.code")
@@ -142,25 +144,37 @@ class LoopOp(Op[T]):
         base = Scope(replay, self.at)
         if replay.collecting:
             for number, start in sorted((state.starts or {}).items()):
-                await self._iterate(base.child(number), start, stateful)
+                await self._iterate(base.child(number), self._state(start), stateful)
             if state.status == "completed":
                 return ABSENT
         number, raw = state.iteration, state.state
+        begins = self._state(raw)
         while True:
             self._starts[number] = raw or NULL
-            verdict = await self._iterate(base.child(number), raw, stateful)
+            verdict = await self._iterate(base.child(number), begins, stateful)
             number += 1
             if not verdict.goes_on:
                 self._end = (number, raw)
-                return self._encode(verdict.value, "its result")
+                result = self._encode(verdict.value, "its result")
+                check_result(f"loop `{self.at}`", self.returns, verdict.value, result)
+                return result
             raw = self._encode(verdict.value, "its state") if stateful else ABSENT
+            begins = self._state(raw)  # before it is committed: an iteration can't begin with one that does not fit
             self._keep(number, raw)
             replay.count_idle(f"loop `{self.at}`")
 
-    async def _iterate(self, scope: Scope, raw: Raw, stateful: bool) -> Loop[Any, Any]:
+    def _state(self, raw: Raw) -> tuple[Any, ...]:
+        """What the body gets beside its context."""
+        if self._initial is MISSING:
+            return ()
+        try:
+            return (values.decode(raw, state_type(self._body)),)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            raise TypeError(f"the state of loop `{self.at}` does not fit the parameter of its body: {error}") from None
+
+    async def _iterate(self, scope: Scope, state: tuple[Any, ...], stateful: bool) -> Loop[Any, Any]:
         self._iteration_scope = scope
         current.set(scope)
-        state = (values.decode(raw, state_type(self._body)),) if stateful else ()
         verdict = await scope.enter(lambda scope: self._call(scope, state))
         if verdict is None and not stateful:
             return Loop.continue_()

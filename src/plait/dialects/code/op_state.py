@@ -10,7 +10,7 @@ from plait.kernel.ids import Millis, RunId
 from plait.kernel.values import ABSENT
 
 from .events import Kind, OpStatus
-from .location import Location, parse
+from .location import Location, earlier_place, parse
 from .message_queue import QueuedMessage
 
 INLINE = "inline"
@@ -80,3 +80,8 @@ class Undoable(msgspec.Struct, frozen=True, omit_defaults=True):
     fn: str | None = None
     era: int = 0
     """How often the run had continued as new when the step was done."""
+
+
+def place_in(era: int, record: Undoable) -> str:
+    """Where a run that has continued as new `era` times keeps it: names come again, so those of before have others."""
+    return record.at if record.era == era else earlier_place(record.at, record.era)

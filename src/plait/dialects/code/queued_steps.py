@@ -65,5 +65,5 @@ class StepExecutor:
 
 
 def _checked(step: AnyStep, result: Any) -> Any:
-    check_result(step.name, step.returns, result, values.encode(result))
+    check_result(f"step `{step.name}`", step.returns, result, values.encode(result))
     return result

@@ -1,4 +1,4 @@
-"""Whether the result of a step can be read back as what its function says it returns."""
+"""Whether a result can be read back as what its function says it returns: one that can't must not be recorded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from msgspec import Raw
 from plait.kernel import values
 
 
-def check_result(name: str, returns: Any, output: object, raw: Raw) -> None:
+def check_result(what: str, returns: Any, output: object, raw: Raw) -> None:
+    """`what` it is the result of: "step `charge`"."""
     if returns is Any or (returns is None and output is None):
         return
     try:
         values.decode(raw, returns)
     except (msgspec.DecodeError, TypeError, ValueError) as error:
-        text = f"the result of step `{name}` does not fit what its function says it returns"
+        text = f"the result of {what} does not fit what its function says it returns"
         raise TypeError(f"{text}, {getattr(returns, '__name__', returns)}: {error}") from None

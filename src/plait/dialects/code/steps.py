@@ -183,7 +183,7 @@ class StepOp(Op[T]):
         """A result that could not be read back fails its attempt: once recorded it would block the run."""
         returns = self.returns
         if type(output) is not returns or returns not in _PLAIN:
-            check_result(self.at, returns, output, raw)
+            check_result(f"step `{self.at}`", returns, output, raw)
 
     def _queued(self, named: Step[..., Any]) -> Task:
         """Its function by name, for whoever has it."""
