@@ -38,6 +38,7 @@ def test_a_run_that_went_to_the_archive_is_still_shown(desk: Desk, monkeypatch: 
     assert shown.json["status"] == "completed"
     assert "from the archive" in shown.err
     assert "run.completed" in desk.plait("events", "old").out
+    assert "no log lines" in desk.plait("logs", "old").out
     assert desk.plait("show", "none", "--json").problem["code"] == "kernel.no_run"
 
 

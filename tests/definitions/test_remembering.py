@@ -144,3 +144,26 @@ async def test_a_snapshot_and_the_stream_give_the_same_index() -> None:
         await here.records.remove("definitions.snapshot", "default", "latest")
         without = await Library(here.records, here.clock).index("default")
         assert with_snapshot.history("orders") == without.history("orders")
+
+
+async def test_the_oldest_changes_go_and_a_process_that_was_away_still_gets_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("plait.kernel.streams._KEPT", 10)
+    monkeypatch.setattr("plait.definitions.library.EVERY", 5)
+    async with place() as here:
+        definitions, away = here.process(), here.process()
+        await definitions.save("graph", "orders", {"nodes": []})
+        assert await away.resolve("orders@1") == "orders@1"
+        for number in range(60):
+            await definitions.save("graph", "orders", {"nodes": [number]})
+            await definitions.tag("orders", "prod", str(number + 2))
+        assert len(await here.records.list("definitions/default", "default", limit=1000)) < 20
+        for each in (away, here.process()):
+            assert await each.resolve("orders@prod") == "orders@61"
+            assert [entry.version for entry in (await each.get("orders")).versions] == [
+                str(n) for n in range(61, 0, -1)
+            ]
+        saved = await away.save("graph", "orders", {"nodes": ["away"]})
+        assert saved.version.version == "62"
+        assert await definitions.resolve("orders@62") == "orders@62"

@@ -99,3 +99,13 @@ def test_a_name_is_of_the_run_with_that_id_and_no_other() -> None:
     assert not is_of("a-1-170.jsonl.gz", "a")
     assert is_of("a-1-170.jsonl.gz", "a-1")
     assert not is_of(".a-170.jsonl.gz.77", "a")
+
+
+async def test_what_else_lies_in_the_folder_of_a_namespace_hides_no_run(tmp_path: Path) -> None:
+    """Old months are packed, moved and thinned with any tool."""
+    archive = archive_of(str(tmp_path))
+    await archive.put("default/2025-01/a-170.jsonl.gz", b"a")
+    (tmp_path / "default" / "2024-12.tar.gz").write_bytes(b"packed")
+    (tmp_path / "default" / "README").write_text("ours")
+    assert await archive.find("default", "a") == b"a"
+    assert await archive.find("default", "b") is None

@@ -1,6 +1,7 @@
 """Backups are whole while engines write, and what is made of them goes on where it was."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ from plait import Context, Engine, workflow
 from plait.engine.backups import backup, restore
 from plait.engine.deep_check import DeepCheck
 from plait.errors import PlaitError
+from plait.kernel.ids import caller_id
+from plait.stores.new_file import new_file
 from tests.support.postgres import Postgres
 
 LARGE = "x" * 50_000
@@ -114,3 +117,61 @@ async def test_what_is_no_backup_is_refused_and_leaves_nothing(pair: Pair, tmp_p
         with pytest.raises(PlaitError):
             await restore(pair.other, tmp_path / name)
     await restore(pair.other, tmp_path / "backup")  # as if nothing had been tried before
+
+
+async def test_a_folder_that_is_not_there_a_device_and_a_link_are_refused(pair: Pair, tmp_path: Path) -> None:
+    async with Engine(pair.url, definitions=[short]) as engine:
+        await (await engine.start(short, 1)).result()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name, code in (("none/backup", "unwritable"), ("pipe", "exists"), ("link", "exists"), (".", "exists")):
+        with pytest.raises(PlaitError) as caught:
+            await backup(pair.url, tmp_path / name)
+        assert caught.value.code == f"backup.{code}"
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_file_that_comes_while_another_is_written_stays(tmp_path: Path) -> None:
+    with pytest.raises(PlaitError) as caught, new_file(tmp_path / "new"):
+        (tmp_path / "new").write_text("theirs")
+    assert caught.value.code == "backup.exists"
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["theirs"]
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(PlaitError) as caught, new_file(tmp_path / "new"), open("/dev/full", "wb") as full:
+        full.write(b"x")
+    assert caught.value.code == "backup.unwritable"
+    assert not list(tmp_path.iterdir())
+
+
+async def test_a_journal_that_another_database_left_never_gets_into_a_restored_one(tmp_path: Path) -> None:
+    """As after `kill -9`, when only the database itself was moved away."""
+    url, path = f"sqlite:///{tmp_path}/a.db", tmp_path / "a.db"
+    async with Engine(url, definitions=[short]) as engine:
+        await (await engine.start(short, 1, id="before")).result()
+    await backup(url, tmp_path / "backup")
+    async with Engine(url, definitions=[short]) as engine:
+        await (await engine.start(short, 2, id="after")).result()
+        journal = (tmp_path / "a.db-wal").read_bytes()
+    path.rename(tmp_path / "moved.db")
+    (tmp_path / "a.db-wal").write_bytes(journal)
+    with pytest.raises(PlaitError) as caught:
+        await restore(url, tmp_path / "backup")
+    assert (caught.value.code, path.exists()) == ("backup.exists", False)
+    assert (tmp_path / "a.db-wal").read_bytes() == journal
+    (tmp_path / "a.db-wal").unlink()
+    await restore(url, tmp_path / "backup")
+    async with Engine(url, definitions=[short]) as engine:
+        assert [caller_id(run.id) for run in await engine.runs()] == ["before"]
+
+
+async def test_a_backup_is_one_file_also_after_it_was_read(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    async with Engine(url, definitions=[short]) as engine:
+        await (await engine.start(short, 1)).result()
+    (tmp_path / "backups").mkdir()
+    await backup(url, tmp_path / "backups" / "one")
+    await restore(f"sqlite:///{tmp_path}/b.db", tmp_path / "backups" / "one")
+    assert [file.name for file in (tmp_path / "backups").iterdir()] == ["one"]

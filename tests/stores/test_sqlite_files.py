@@ -195,3 +195,21 @@ def without_privileges() -> Iterator[None]:
         yield
     finally:
         os.seteuid(user)
+
+
+async def test_a_journal_that_grew_beside_a_long_read_is_cut_again(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("plait.stores.sqlite.database._JOURNAL", 100_000)
+    store = SqliteStore(str(path))
+    await store.open()
+    reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    reader.execute("begin; select count(*) from runs").fetchall()
+    journal = path.with_name(f"{path.name}-wal")
+    for number in range(200):
+        await create(store, f"run-{number}", definition="x" * 100_000)
+    grown = journal.stat().st_size
+    reader.close()
+    for number in range(200, 203):
+        await create(store, f"run-{number}")
+    assert grown > 16_000_000  # it was to be copied back, and could not
+    assert journal.stat().st_size < 1_000_000
+    await store.close()

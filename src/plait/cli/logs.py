@@ -14,7 +14,7 @@ from plait.kernel.events import Recorded
 from plait.kernel.store import Line
 
 from . import words
-from .connect import connect
+from .connect import opened
 from .contract import Run
 from .options import DEFAULT_DB, Follow, Json, Key, Namespace, Place, RunArgument, Where
 from .output import document, emit_line, flush, say
@@ -44,8 +44,7 @@ def logs(
 async def _logs(run: str, node: str | None, where: Where, *, follow: bool, json: bool) -> int:
     """Prints them as they come; how many there were."""
     count = 0
-    async with connect(where) as session:
-        handle = await session.engine.get(run, session.namespace)
+    async with opened(where, run) as handle:
         looking = _followed(handle, node) if follow else _pages(handle, node, 0)
         async with aclosing(looking) as pages:
             async for page in pages:

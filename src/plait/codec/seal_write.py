@@ -109,7 +109,7 @@ class SealWrite:
         return Seal(await self._keys.of(letter.run_id), letter.run_id).letter(letter)
 
     async def _record(self, change: RecordChange) -> RecordChange:
-        if change.how == "remove" or change.record.kind.startswith(OWN):
+        if change.how in ("remove", "check") or change.record.kind.startswith(OWN):
             return change
         key = await self._keys.of_scope(Scope(change.record.namespace))
         return replace(change, record=seal_record(key, change.record))

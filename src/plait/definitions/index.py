@@ -70,7 +70,7 @@ _UNDONE = 100
 
 
 class Index:
-    """Changed by `apply` alone."""
+    """Changed by `apply` and `adopt` alone."""
 
     def __init__(self, histories: dict[str, History] | None = None) -> None:
         self._histories = {} if histories is None else histories
@@ -155,6 +155,10 @@ class Index:
                     kept.clear()
             case _:
                 assert_never(change)
+
+    def adopt(self, other: Index) -> None:
+        """Becomes as a snapshot says, all at once."""
+        self._histories, self._seen, self._owners = other._histories, other._seen, other._owners
 
     def snapshot(self) -> Raw:
         return Raw(values.plain(self._histories))

@@ -5,10 +5,10 @@ change at the number that follows; if another process was faster it reads on and
 its change does: a text without one was left by a writer that crashed or lost, and is never looked at.
 
 A snapshot of the index saves a new process from reading every change since the first: it reads two records, and then
-one for each question, to learn what others did.
+one for each question, to learn what others did. The oldest changes are deleted when a snapshot has them.
 
     records   definitions/default   0000000000000001  [version.saved …]     the stream
-              definitions.snapshot  default           {sequence, index}     may be behind, may be lost
+              definitions.snapshot  latest            {sequence, index}     may be behind
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
-from msgspec import Raw
 
-from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.definitions import Description
-from plait.kernel.records import Record, Records
-from plait.kernel.streams import Follower, Stream
+from plait.kernel.records import Records
+from plait.kernel.streams import EVERY, Follower, Snapshot, Stream
 
 from . import documents
 from .changes import Change
@@ -35,22 +33,12 @@ from .older_records import older_changes
 CODE = ""
 """The namespace of code, which is loaded by a process and belongs to none."""
 
-_STREAM, _SNAPSHOT, _ID = "definitions", "definitions.snapshot", "latest"
-_EVERY = 200
-"""Changes after which a new snapshot is worth its writing."""
+_STREAM = "definitions"
 
 Texts = tuple[Sequence[Description], Sequence[Change]]
 """What to write for new versions: their texts, and the changes that make them exist."""
 
 _changes: msgspec.json.Decoder[Change] = msgspec.json.Decoder(Change)
-
-
-class Snapshot(msgspec.Struct, frozen=True):
-    sequence: int
-    index: Raw
-
-
-_snapshot = msgspec.json.Decoder(Snapshot)
 
 
 @dataclass(slots=True)
@@ -61,8 +49,8 @@ class _Shelf:
     follower: Follower[Change]
     writing: asyncio.Lock
     """Writers of this process queue up, where they would only be refused by each other's appends."""
-    kept: int | None
-    """The number of the last change that a snapshot holds; None if there is no snapshot."""
+    has_snapshot: bool
+    """The first one also holds what older releases wrote."""
 
 
 class Library:
@@ -121,7 +109,7 @@ class Library:
                     continue  # a reader of this process took in what others did, which was not decided on
                 if await shelf.follower.append(changes):
                     break
-            await self._keep(namespace, shelf)
+            await self._keep(shelf)
         return shelf.index
 
     async def _refresh(self, namespace: str, shelf: _Shelf) -> None:
@@ -143,33 +131,25 @@ class Library:
 
     async def _load(self, namespace: str) -> _Shelf:
         """As far as a snapshot goes; without one, what older releases wrote is what the stream begins with."""
-        found = await self._read_snapshot(namespace)
-        if found is not None:
-            index, sequence = found
-        else:
-            index, sequence = Index(), 0
+        stream = Stream(self._records, _STREAM, namespace, self._clock)
+        found = await stream.snapshot()
+        index, sequence = _index_of(found), 0 if found is None else found.sequence
+        if index is None:  # a damaged one is as good as none, while all that it holds can be read again
+            found, index, sequence = None, Index(), 0
             for change, at in await older_changes(self._records, namespace):
                 index.apply(change, at)
-        stream = Stream(self._records, _STREAM, namespace, self._clock, end=sequence)
-        follower = Follower(stream, _changes, index.apply, sequence=sequence)
-        return _Shelf(index, follower, asyncio.Lock(), None if found is None else sequence)
+        follower = Follower(
+            stream, _changes, index.apply, restore=lambda raw: index.adopt(Index.restore(raw)), sequence=sequence
+        )
+        return _Shelf(index, follower, asyncio.Lock(), found is not None)
 
-    async def _read_snapshot(self, namespace: str) -> tuple[Index, int] | None:
-        """A damaged one is as good as none: all that it holds can be read again."""
-        record = await self._records.get(_SNAPSHOT, namespace, _ID)
-        if record is None:
-            return None
-        try:
-            found = _snapshot.decode(record.body)
-            return Index.restore(found.index), found.sequence
-        except msgspec.DecodeError:
-            return None
+    async def _keep(self, shelf: _Shelf) -> None:
+        await shelf.follower.keep(shelf.index.snapshot, EVERY if shelf.has_snapshot else 0)
+        shelf.has_snapshot = True
 
-    async def _keep(self, namespace: str, shelf: _Shelf) -> None:
-        """Takes a snapshot when it pays. That of a slower process may replace it: it is only further behind."""
-        sequence = shelf.follower.sequence
-        if shelf.kept is not None and sequence - shelf.kept < _EVERY:
-            return
-        body = values.plain(Snapshot(sequence, shelf.index.snapshot()))
-        await self._records.put(Record(_SNAPSHOT, namespace, _ID, Raw(body), self._clock.now()))
-        shelf.kept = sequence
+
+def _index_of(snapshot: Snapshot | None) -> Index | None:
+    try:
+        return None if snapshot is None else Index.restore(snapshot.index)
+    except msgspec.DecodeError:
+        return None

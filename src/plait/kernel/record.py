@@ -22,8 +22,8 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 
 class RecordChange(msgspec.Struct, frozen=True, gc=False):
     record: Record
-    how: Literal["put", "new", "remove"] = "put"
-    """new: the verdict is `conflict` if it is there already."""
+    how: Literal["put", "new", "remove", "check"] = "put"
+    """new: the verdict is `conflict` if it is there already. check: nothing is written, it has to be as expected."""
     news: bool = False
     """Other processes should know of it at once."""
     expected: Millis | None = None

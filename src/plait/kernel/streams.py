@@ -4,13 +4,19 @@ An append is one record whose id is the number of its first event, so two writer
 have it: the record is there, whole, or it is not. Nobody owns a stream. A writer reads, decides, appends at the number
 that follows what it read; if someone was first, it reads on and decides again.
 
-    records   catalog/default  0000000000000001  [e1, e2]        catalog  default     (which streams there are)
-                               0000000000000003  [e3]
+    records   catalog/default   0000000000000701  [e701, e702]         catalog  default     (which streams there are)
+                                0000000000000703  [e703]
+              catalog.snapshot  latest            {sequence, index}    what the events up to a number fold to
+
+With a snapshot the oldest appends can go, in order and never the newest. So a number could become free again: an append
+also proves that the one before it is still there, or, for the first of all, that there was none before.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -18,15 +24,26 @@ from msgspec import Raw
 
 from . import values
 from .clock import Clock
-from .errors import Conflict, TooLarge
+from .errors import Conflict, TooLarge, Unavailable
 from .events import Event, Recorded
 from .ids import Millis
-from .records import Record, Records
+from .records import Record, RecordChange, Records
+
+log = logging.getLogger("plait.kernel")
 
 E = TypeVar("E", bound=Event)
 
 _PAGE = 200
 _WIDTH = 16
+_LATEST = "latest"
+EVERY = 200
+"""Events after which a new snapshot is worth its writing, at least."""
+_KEPT = 1_000
+"""Events before the snapshot that are kept, for whoever wants to know what happened."""
+_TRIMMED = 100
+"""Appends that one commit deletes."""
+_TRIMS = 20
+"""Such commits after one snapshot: whoever waits for it has not made a backlog of years."""
 _events = msgspec.json.Decoder(list[Raw])
 _fields = msgspec.json.Decoder(dict[str, object])
 
@@ -43,16 +60,27 @@ class Entry(NamedTuple):
         return Recorded(self.seq, self.at, str(data.pop("type")), data)
 
 
+class Snapshot(msgspec.Struct, frozen=True):
+    sequence: int
+    index: Raw
+    """What the events up to that number fold to. The first that had one were indexes of definitions."""
+
+
+_snapshot = msgspec.json.Decoder(Snapshot)
+
+
 class Stream:
-    def __init__(self, records: Records, kind: str, namespace: str, clock: Clock, *, end: int = 0) -> None:
+    def __init__(self, records: Records, kind: str, namespace: str, clock: Clock) -> None:
         self._records = records
         self._kind = kind
         self._namespace = namespace
         self.name = f"{kind}/{namespace}"
         """Also the kind of its records: each stream is a range of keys of its own, whatever the others hold."""
         self._clock = clock
-        self._end = end
+        self._end = 0
         """The number of an event that is surely the last of its append."""
+        self._last: Record | None = None
+        """The append that ends there, if it was seen."""
 
     def now(self) -> Millis:
         return self._clock.now()
@@ -65,18 +93,36 @@ class Stream:
         body = values.plain(events)
         if len(body) > values.MAX_BYTES:
             raise _too_large(self.name, len(body))
-        if expected != self._end + 1:
-            await self.read(self._end)
-        if expected != self._end + 1:
-            return False
         now = self.now() if at is None else at
-        if expected == 1:  # listed before its first event, so that whoever lists streams misses none
-            await self._records.put(Record(self._kind, self._namespace, self._namespace, values.NULL, now))
-        record = Record(self.name, self._namespace, _id(expected), Raw(body), now)
-        if not await self._records.add(record):
+        proof = await self._proof(expected, now)
+        if proof is None:
             return False
-        self._passed(expected + len(events) - 1)
+        record = Record(self.name, self._namespace, _id(expected), Raw(body), now)
+        if not await self._records.change_all(f"{self.name}/{record.id}", [proof, RecordChange(record, "new")]):
+            return False
+        self._passed(expected + len(events) - 1, record)
         return True
+
+    async def _proof(self, expected: int, now: Millis) -> RecordChange | None:
+        """What holds as long as `expected` is the next number; None if it is not."""
+        if expected == 1:  # looked at before it is seen that nothing was appended
+            listed = await self._records.get(self._kind, self._namespace, self._namespace)
+        else:
+            listed = None
+        if expected != self._end + 1 or self._last is None:
+            await self._find_end()
+        if expected != self._end + 1:
+            return None
+        if self._last is not None:
+            return RecordChange(_named(self._last), "check", expected=self._last.at)
+        # Listed with its first event, so that whoever lists streams misses none
+        at = now if listed is None else Millis(max(now, listed.at + 1))
+        mark = Record(self._kind, self._namespace, self._namespace, values.NULL, at)
+        return RecordChange(mark, "new") if listed is None else RecordChange(mark, expected=listed.at)
+
+    async def _find_end(self) -> None:
+        for record in await self._records.list(self.name, self._namespace, limit=1, newest_first=True):
+            self._entries(record)
 
     async def read(self, after: int = 0, limit: int | None = None) -> list[Entry]:
         """The events past number `after`, in order; at most `limit` of them."""
@@ -100,11 +146,49 @@ class Stream:
     def _entries(self, record: Record) -> list[Entry]:
         first = int(record.id)
         found = [Entry(first + index, record.at, bytes(raw)) for index, raw in enumerate(_events.decode(record.body))]
-        self._passed(found[-1].seq)
+        self._passed(found[-1].seq, record)
         return found
 
-    def _passed(self, seq: int) -> None:
-        self._end = max(self._end, seq)
+    def _passed(self, seq: int, record: Record) -> None:
+        if seq >= self._end:
+            self._end, self._last = seq, _named(record)
+
+    # -- snapshots -----------------------------------------------------------------------------------------------
+
+    async def snapshot(self) -> Snapshot | None:
+        """None also for one that is damaged."""
+        found = _read(await self._records.get(f"{self._kind}.snapshot", self._namespace, _LATEST))
+        if found is not None and found.sequence > self._end:
+            self._end, self._last = found.sequence, None
+        return found
+
+    async def keep(self, snapshot: Snapshot, every: int) -> int:
+        """Keeps it, unless there is one that has all but the last `every` events of it, and deletes appends that it
+        makes superfluous. Says which events the stored one has."""
+        kind = f"{self._kind}.snapshot"
+        found = await self._records.get(kind, self._namespace, _LATEST)
+        known = _read(found)
+        if known is not None and snapshot.sequence - known.sequence < max(every, 1):
+            return known.sequence
+        # It never goes back: what was deleted for the sake of one is in no earlier one
+        at = self.now() if found is None else Millis(max(self.now(), found.at + 1))
+        record = Record(kind, self._namespace, _LATEST, Raw(values.plain(snapshot)), at)
+        change = RecordChange(record, "new") if found is None else RecordChange(record, expected=found.at)
+        if await self._records.change_all(f"{kind}/{self._namespace}", [change]):
+            await self._trim(snapshot.sequence - _KEPT)
+        return snapshot.sequence  # or of another who was as far
+
+    async def _trim(self, upto: int) -> None:
+        """Deletes appends of which all events have that number or a lower one, the oldest first. The newest stays: by
+        it a reader who was away sees that some are missing."""
+        for _ in range(_TRIMS if upto > 0 else 0):
+            page = await self._records.list(self.name, self._namespace, limit=_TRIMMED + 1)
+            old = [record for record, following in pairwise(page) if int(following.id) <= upto + 1]
+            changes = [RecordChange(_named(record), "remove") for record in old]
+            if changes:
+                await self._records.change_all(f"{self.name}/trim", changes)
+            if len(old) < _TRIMMED:
+                return
 
 
 async def namespaces_of(records: Records, kind: str) -> list[str]:
@@ -127,21 +211,71 @@ class Follower(Generic[E]):
         decoder: msgspec.json.Decoder[E],
         fold: Callable[[E, Millis], None],
         *,
-        sequence: int = 0,
+        restore: Callable[[Raw], None] | None = None,
+        sequence: int | None = None,
     ) -> None:
+        """`restore` makes the state what a snapshot says, at once, or raises `msgspec.DecodeError` and changes nothing;
+        without it there are no snapshots. `sequence` is that of the snapshot that the state was made of, 0 without one;
+        None: nobody looked for one yet."""
         self._stream = stream
         self._decoder = decoder
         self._fold = fold
-        self.sequence = sequence
-        """The number of the last event that was folded; of a snapshot, to begin with."""
+        self._restore = restore
+        self.sequence = sequence or 0
+        """The number of the last event that was folded, also by way of a snapshot."""
+        self._kept = self.sequence
+        """The number of the last event that the stored snapshot has, as far as is known."""
+        self._looked = restore is None or sequence is not None
 
     async def refresh(self) -> list[E]:
-        """Folds what is new, and tells what that was."""
+        """Folds what is new, and tells what that was; of what was restored, `restore` has to tell."""
         events: list[E] = []
-        for entry in await self._stream.read(self.sequence):
+        if not self._looked:
+            await self._catch_up()
+        while self._missed(await self._stream.read(self.sequence), events):
+            if not await self._catch_up():
+                raise self._lost()
+        return events
+
+    def _missed(self, entries: Sequence[Entry], events: list[E]) -> bool:
+        """Takes them, as far as they follow each other."""
+        for entry in entries:
+            if entry.seq > self.sequence + 1:
+                return True
             if entry.seq > self.sequence:  # else another task was faster
                 events.append(self._take(self._decoded(entry), entry.at))
-        return events
+        return False
+
+    async def _catch_up(self) -> bool:
+        """By the snapshot, where events are gone. False if it is not further on."""
+        before = self.sequence
+        found = await self._stream.snapshot()
+        self._looked = True
+        if found is None or self._restore is None:
+            return False
+        if found.sequence > self.sequence:
+            try:
+                self._restore(found.index)
+            except msgspec.DecodeError:
+                return False
+            self.sequence = self._kept = found.sequence
+        return self.sequence > before  # another task may have read on meanwhile
+
+    @property
+    def since_snapshot(self) -> int:
+        """How many events were folded since the last snapshot that is known of."""
+        return self.sequence - self._kept
+
+    async def keep(self, state: Callable[[], Raw], every: int = EVERY) -> None:
+        """Keeps a snapshot of the state if there were so many events since the last."""
+        if self.since_snapshot < every:
+            return
+        snapshot = Snapshot(self.sequence, state())
+        self._kept = snapshot.sequence  # others who ask meanwhile need not
+        try:
+            self._kept = await self._stream.keep(snapshot, every)
+        except Unavailable as error:  # what it is a snapshot of is safe
+            log.warning("no snapshot of %s for now: %s", self._stream.name, error)
 
     async def append(self, events: Sequence[E], fold_all: Callable[[Millis], None] | None = None) -> bool:
         """Appends what was decided on the state as it is now, and folds it. False if the stream has moved on: then the
@@ -165,6 +299,14 @@ class Follower(Generic[E]):
         self._fold(event, at)
         return event
 
+    def _lost(self) -> Conflict:
+        return Conflict(
+            "kernel.events_lost",
+            f"{self._stream.name} can't be read after event {self.sequence}",
+            why="older events were deleted, and the snapshot that holds what they did is gone or damaged",
+            fix="restore the database from a backup",
+        )
+
     def _decoded(self, entry: Entry) -> E:
         try:
             return self._decoder.decode(entry.event)
@@ -175,6 +317,18 @@ class Follower(Generic[E]):
                 why=str(error),
                 fix="use the Plait release that wrote it, or a newer one",
             ) from error
+
+
+def _read(record: Record | None) -> Snapshot | None:
+    try:
+        return None if record is None else _snapshot.decode(record.body)
+    except msgspec.DecodeError:
+        return None
+
+
+def _named(record: Record) -> Record:
+    """Without its body, which nobody needs to check or delete it."""
+    return Record(record.kind, record.namespace, record.id, values.NULL, record.at)
 
 
 def _id(seq: int) -> str:

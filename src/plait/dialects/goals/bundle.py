@@ -79,6 +79,8 @@ class GoalsBundle(GoalsDialect):
             await self.catalogs.refresh_all()
         except Unavailable as error:  # runs are being taken up already; a start reads its catalog again
             log.warning("can't read the catalogs yet: %s", error)
+        if working:
+            await self.catalogs.keep_all()
         if working and self._declared:
             async with self.catalog.transaction() as changes:
                 for step in self._declared:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from plait.kernel.errors import InvalidInput, Unavailable
+from plait.stores.new_file import sync
 
 from .names import is_of
 from .object_archive import ObjectArchive
@@ -74,7 +75,8 @@ class FolderArchive:
 
 
 def _find(folder: Path, run_id: str) -> bytes | None:
-    for month in sorted(folder.iterdir(), reverse=True) if folder.is_dir() else ():
+    months = [each for each in folder.iterdir() if each.is_dir()] if folder.is_dir() else []  # people pack old ones
+    for month in sorted(months, reverse=True):
         if found := [file for file in month.iterdir() if is_of(file.name, run_id)]:
             return max(found, key=lambda file: file.name).read_bytes()
     return None
@@ -82,15 +84,19 @@ def _find(folder: Path, run_id: str) -> bytes | None:
 
 def _write(path: Path, content: bytes) -> None:
     """Whole or not at all, also after a power cut. For its owner only, as the database is."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with open(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync(path.parent)
+
+
+def _make_folder(folder: Path) -> None:
+    """Durable, as what is written there: the first run of a month makes it."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync(folder.parent)

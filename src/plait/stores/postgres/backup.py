@@ -10,7 +10,6 @@ brings it to a newer schema.
 
 from __future__ import annotations
 
-import os
 import zipfile
 import zlib
 from collections.abc import Generator
@@ -22,6 +21,7 @@ import msgspec
 
 from plait.kernel.errors import Damaged, InvalidInput
 from plait.stores import statements
+from plait.stores.new_file import new_file
 
 from .database import (
     Address,
@@ -40,7 +40,6 @@ from .run_texts import fill_run_texts
 _SQL = statements.load("plait.stores.postgres", "backup.sql")
 _FORMAT = "plait.backup/1"
 _MANIFEST = "backup.json"
-_PRIVATE = 0o600
 _PATIENT = {"idle_in_transaction_session_timeout": "0"}
 """Between two tables it may write for a while."""
 
@@ -70,18 +69,8 @@ async def backup(url: str, target: Path) -> None:
 @contextmanager
 def _written(target: Path) -> Generator[zipfile.ZipFile]:
     """A new file, for its owner only, as the database is; there when the block ends, and not before."""
-    if target.exists():
-        raise InvalidInput("backup.exists", f"{target} is there already", fix="name another file, or move it away")
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with open(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, _PRIVATE), "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                yield archive
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with new_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        yield archive
 
 
 async def _write(connection: Connection, address: Address, archive: zipfile.ZipFile) -> None:

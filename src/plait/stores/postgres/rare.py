@@ -126,8 +126,9 @@ async def _write_approvals(connection: Connection, writes: Sequence[Write]) -> N
 async def _change_records(connection: Connection, changes: Sequence[RecordChange]) -> None:
     """Removed first, so that one commit can put another in a record's place."""
     await _hold_expected(connection, [(c.record, c.expected) for c in changes if c.expected is not None])
-    removed = {(c.record.kind, c.record.namespace, c.record.id) for c in changes if c.how == "remove"}
-    await _run(connection, "remove_records", removed)
+    removed = {(c.record.kind, c.record.id, c.record.namespace) for c in changes if c.how == "remove"}
+    names = ((kind, namespace, id) for kind, id, namespace in sorted(removed))  # all in one order, see hold_records
+    await _run(connection, "remove_records", names)
     await _run(connection, "insert_records", (record_columns(c.record) for c in changes if c.how == "new"))
     latest = {(c.record.kind, c.record.namespace, c.record.id): c.record for c in changes if c.how == "put"}
     await _run(connection, "put_records", (record_columns(record) for record in latest.values()))

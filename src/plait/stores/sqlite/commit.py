@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import repeat
+from typing import assert_never
 
 import apsw
 import msgspec
@@ -237,6 +238,10 @@ def _change_record(db: apsw.Connection, change: RecordChange) -> None:
             db.execute(SQL["insert_record"], record_columns(record))
         case "remove":
             db.execute(SQL["remove_record"], (record.kind, record.namespace, record.id))
+        case "check":
+            pass
+        case _:
+            assert_never(change.how)
 
 
 def _insert_inbox(db: apsw.Connection, row: InboxRow) -> None:

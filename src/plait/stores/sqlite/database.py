@@ -26,6 +26,8 @@ Synchronous = Literal["FULL", "NORMAL"]
 log = logging.getLogger("plait.store")
 
 PRIVATE = 0o600
+_JOURNAL = 64 * 1024 * 1024
+"""Bytes to which the journal is cut once it was copied back: a long read, as of a backup, lets it grow meanwhile."""
 APPLICATION_ID = 0x506C_6169  # "Plai": tells our files from other people's
 _UNLISTED = """
 select id from runs
@@ -55,6 +57,7 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db.execute("pragma cache_size = -16384")
         db.execute("pragma temp_store = memory")
         db.execute("pragma wal_autocheckpoint = 4000")
+        db.execute(f"pragma journal_size_limit = {_JOURNAL}")
         db.execute("pragma secure_delete = fast")  # what is overwritten in a page that is written anyway leaves nothing
         return db
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+import msgspec
+from msgspec import Raw
+
 from plait.definitions.nearest import nearest
 from plait.dialects.goals.errors import StepNotFound
 from plait.dialects.goals.steps.ports import ports_of
 from plait.dialects.goals.steps.step import Step
+from plait.kernel import values
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis
 
@@ -29,6 +33,14 @@ class StepUnregistered(Event, frozen=True, tag="step_unregistered"):
 
 
 CatalogEvent = StepRegistered | StepUpdated | StepUnregistered
+
+
+class CatalogSnapshot(msgspec.Struct, frozen=True):
+    steps: list[Step]
+    last_updated: Millis
+
+
+_snapshot = msgspec.json.Decoder(CatalogSnapshot)
 
 
 class Catalog:
@@ -65,6 +77,17 @@ class Catalog:
             case _:
                 assert_never(event)
         self.last_updated = max(self.last_updated, at)
+
+    def snapshot(self) -> Raw:
+        return Raw(values.plain(CatalogSnapshot(list(self.steps.values()), self.last_updated)))
+
+    @classmethod
+    def restore(cls, snapshot: Raw) -> Catalog:
+        """In the order in which they came last, as a fold of all events would have them."""
+        found = _snapshot.decode(snapshot)
+        catalog = cls(map(StepRegistered, found.steps))
+        catalog.last_updated = found.last_updated
+        return catalog
 
     def _drop(self, step_id: str) -> None:
         if self.steps.pop(step_id, None) is not None:

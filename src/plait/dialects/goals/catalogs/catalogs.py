@@ -2,7 +2,7 @@
 
 Processes that share a database share its catalogs. One that changes a catalog reads on first, checks the change, and
 appends it at the number that follows; if another process was faster it reads on and checks again. What others did is
-seen at the next `refresh`, which reads only what is new.
+seen at the next `refresh`, which reads only what is new, and a snapshot to begin with.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
+from msgspec import Raw
 
 from plait.kernel.clock import Clock
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
 from plait.kernel.records import Records
-from plait.kernel.streams import Follower, Stream, namespaces_of
+from plait.kernel.streams import EVERY, Follower, Stream, namespaces_of
 
 from .catalog import Catalog, CatalogEvent, StepUnregistered
 from .registering import Draft
@@ -110,7 +111,14 @@ class Catalogs:
                     continue  # what others did was read meanwhile
                 if await entry.follower.append(draft.events, _adopt(entry.catalog, draft)):
                     self._tell(namespace, draft.events)
+                    await _keep(entry)
                     return result
+
+    async def keep_all(self) -> None:
+        """Snapshots of those that have had many changes since their last: the next process need not read them."""
+        for entry in tuple(self._entries.values()):
+            async with entry.writing:
+                await _keep(entry)
 
     async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
         """What happened to the catalog, past event `after`."""
@@ -125,13 +133,28 @@ class Catalogs:
         if found is None:
             catalog = Catalog()
             stream = Stream(self._records, _KIND, namespace, self._clock)
-            found = _Entry(catalog, stream, Follower(stream, _decoder, catalog.apply), asyncio.Lock())
-            self._entries[namespace] = found
+            follower = Follower(
+                stream, _decoder, catalog.apply, restore=lambda raw: self._restore(namespace, catalog, raw)
+            )
+            found = self._entries[namespace] = _Entry(catalog, stream, follower, asyncio.Lock())
         return found
+
+    def _restore(self, namespace: str, catalog: Catalog, snapshot: Raw) -> None:
+        found, before = Catalog.restore(snapshot), catalog.steps
+        catalog.adopt(found, found.last_updated)
+        changed = {
+            step_id for step_id in before.keys() | found.steps if before.get(step_id) != found.steps.get(step_id)
+        }
+        self._watchers.tell(namespace, changed)
 
     def _tell(self, namespace: str, events: Iterable[CatalogEvent]) -> None:
         changed = {event.step_id if isinstance(event, StepUnregistered) else event.step.id for event in events}
         self._watchers.tell(namespace, changed)
+
+
+async def _keep(entry: _Entry) -> None:
+    """A large catalog is worth a snapshot more rarely."""
+    await entry.follower.keep(entry.catalog.snapshot, max(EVERY, len(entry.catalog.steps)))
 
 
 def _adopt(catalog: Catalog, draft: Draft) -> Callable[[Millis], None] | None:

@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 import msgspec
+from msgspec import Raw
 
+from plait.kernel import values
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis
 
@@ -36,8 +38,16 @@ def worst(found: Iterable[StepHealth]) -> StepHealth:
     return next((each for status in order for each in told if each.status == status), UNKNOWN)
 
 
+class ClusterSnapshot(msgspec.Struct, frozen=True):
+    nodes: dict[str, dict[str, StepHealth]]
+    last_updated: Millis
+
+
+_snapshot = msgspec.json.Decoder(ClusterSnapshot)
+
+
 class Cluster:
-    """Changed by `apply` alone."""
+    """Changed by `apply`, `restore` and `forget` alone."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, dict[str, StepHealth]] = {}
@@ -51,6 +61,23 @@ class Cluster:
         else:
             steps[event.step_id] = StepHealth(event.status, event.error)
         self.last_updated = max(self.last_updated, at)
+
+    def forget(self, alive: Collection[str]) -> None:
+        """What other nodes said. Where each deployment has new names, they would be more and more."""
+        self.nodes = {node: steps for node, steps in self.nodes.items() if node in alive}
+
+    def snapshot(self) -> Raw:
+        return Raw(values.plain(ClusterSnapshot(self.nodes, self.last_updated)))
+
+    def restore(self, snapshot: Raw) -> set[str]:
+        """Tells which steps may be as they were not before."""
+        found, before = _snapshot.decode(snapshot), self.nodes
+        self.nodes, self.last_updated = found.nodes, max(self.last_updated, found.last_updated)
+        return {
+            step_id
+            for node in before.keys() | found.nodes
+            for step_id in before.get(node, {}).keys() | found.nodes.get(node, {})
+        }
 
     def of(self, step_id: str, alive: Collection[str] | None = None) -> StepHealth:
         """As the worst node sees it, of those that know; `alive` leaves out nodes that are gone."""

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
+from msgspec import Raw
 
 from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.planning.plan import Plan
@@ -20,7 +21,7 @@ from plait.kernel.clock import Clock
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
 from plait.kernel.records import Records
-from plait.kernel.streams import Follower, Stream, namespaces_of
+from plait.kernel.streams import EVERY, Follower, Stream, namespaces_of
 
 from .catalog import Catalog
 from .catalogs import Catalogs, Watcher, Watchers
@@ -139,7 +140,18 @@ class Health:
             changes = entry.cluster.changes(self._node, found)
             if await entry.follower.append(changes):
                 self._tell(namespace, changes)
+                await self._keep(entry)
                 return
+
+    async def _keep(self, entry: _Entry) -> None:
+        every = max(EVERY, sum(map(len, entry.cluster.nodes.values())))
+        if entry.follower.since_snapshot >= every:
+            if self._ask_alive is not None:
+                entry.cluster.forget({*await self._ask_alive(), self._node})
+            await entry.follower.keep(entry.cluster.snapshot, every)
+
+    def _restore(self, namespace: str, cluster: Cluster, snapshot: Raw) -> None:
+        self._watchers.tell(namespace, cluster.restore(snapshot))
 
     def _tell(self, namespace: str, events: Iterable[StepHealthChanged]) -> None:
         self._watchers.tell(namespace, {event.step_id for event in events})
@@ -157,7 +169,10 @@ class Health:
         if found is None:
             cluster = Cluster()
             stream = Stream(self._records, _KIND, namespace, self._clock)
-            found = self._entries[namespace] = _Entry(cluster, stream, Follower(stream, _decoder, cluster.apply))
+            follower = Follower(
+                stream, _decoder, cluster.apply, restore=lambda raw: self._restore(namespace, cluster, raw)
+            )
+            found = self._entries[namespace] = _Entry(cluster, stream, follower)
         return found
 
 
