@@ -13,11 +13,12 @@ import httpx
 import pytest
 
 from plait import Context, step, workflow
-from plait.api.task import TaskLine
+from plait.api.task import QueueTask, TaskLine
 from plait.client import Client
 from plait.kernel import values
 from plait.kernel.ids import RunId
 from plait.server.site import Settings
+from tests.engine.test_claims_given_back import Held
 from tests.server.serving import Served, problem, serving, soon
 
 KEYS = Settings(open=False)
@@ -164,6 +165,43 @@ async def test_a_server_that_stops_lets_waiting_workers_go():
         assert await soon(waits)
         served.site.stopping.set()
         assert (await waiting).json()["tasks"] == []
+
+
+@pytest.mark.parametrize("why", ["hangs up", "key revoked", "server stops"])
+async def test_a_worker_that_is_gone_just_when_it_gets_a_task_leaves_it_to_others_at_once(
+    monkeypatch: pytest.MonkeyPatch, why: str
+):
+    async with printing(KEYS) as served:
+        queues = served.engine.queues
+        held, ask = Held(served.engine.kernel.store.queues.claim), queues.claim
+
+        async def until_given_up(*args: Any, **options: Any) -> list[QueueTask]:
+            asking = asyncio.ensure_future(ask(*args, **options))
+            try:
+                return await asyncio.shield(asking)
+            except asyncio.CancelledError:
+                held.answer.set()
+                asking.cancel()
+                await asyncio.wait({asking})
+                raise
+
+        await served.engine.start(book, 7)
+        mine = await key(served)
+        with monkeypatch.context() as patch:
+            patch.setattr(served.engine.kernel.store.queues, "claim", held)
+            patch.setattr(queues, "claim", until_given_up)
+            claiming = asyncio.ensure_future(claim(served, mine, wait_ms=30_000))
+            await held.done.wait()
+        if why == "hangs up":
+            claiming.cancel()
+        elif why == "key revoked":
+            [listed] = await served.site.auth.keys.list()
+            await served.site.auth.keys.revoke(listed.id)
+        else:
+            served.site.stopping.set()
+        await asyncio.wait({claiming})
+        [again] = await queues.claim("w2", ["gpu"], wait_ms=10_000)
+        assert again.attempt == 1
 
 
 async def test_a_heartbeat_may_bring_lines_and_leave_the_progress_as_it_is():
