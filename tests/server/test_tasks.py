@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,14 +13,16 @@ import httpx
 import pytest
 
 from plait import Context, step, workflow
-from plait.api.task import TaskLine
+from plait.api.task import QueueTask, TaskLine
 from plait.client import Client
 from plait.kernel import values
 from plait.kernel.ids import RunId
 from plait.server.site import Settings
+from tests.engine.test_claims_given_back import Held
 from tests.server.serving import Served, problem, serving, soon
 
 KEYS = Settings(open=False)
+TOMORROW = {"for": "time", "due": 4_000_000_000_000}
 
 
 @step(queue="gpu", max_attempts=2)
@@ -36,6 +40,12 @@ async def printing(settings: Settings | None = None) -> AsyncGenerator[Served]:
     async with serving("memory:", settings=settings or Settings()) as served:
         served.engine.code.registry.add(book)
         yield served
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def database(request: pytest.FixtureRequest) -> str:
+    """Each has texts and numbers of its own that it can't take."""
+    return "memory:" if request.param == "memory" else request.getfixturevalue("ready_postgres_url")
 
 
 async def claim(served: Served, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
@@ -157,6 +167,43 @@ async def test_a_server_that_stops_lets_waiting_workers_go():
         assert (await waiting).json()["tasks"] == []
 
 
+@pytest.mark.parametrize("why", ["hangs up", "key revoked", "server stops"])
+async def test_a_worker_that_is_gone_just_when_it_gets_a_task_leaves_it_to_others_at_once(
+    monkeypatch: pytest.MonkeyPatch, why: str
+):
+    async with printing(KEYS) as served:
+        queues = served.engine.queues
+        held, ask = Held(served.engine.kernel.store.queues.claim), queues.claim
+
+        async def until_given_up(*args: Any, **options: Any) -> list[QueueTask]:
+            asking = asyncio.ensure_future(ask(*args, **options))
+            try:
+                return await asyncio.shield(asking)
+            except asyncio.CancelledError:
+                held.answer.set()
+                asking.cancel()
+                await asyncio.wait({asking})
+                raise
+
+        await served.engine.start(book, 7)
+        mine = await key(served)
+        with monkeypatch.context() as patch:
+            patch.setattr(served.engine.kernel.store.queues, "claim", held)
+            patch.setattr(queues, "claim", until_given_up)
+            claiming = asyncio.ensure_future(claim(served, mine, wait_ms=30_000))
+            await held.done.wait()
+        if why == "hangs up":
+            claiming.cancel()
+        elif why == "key revoked":
+            [listed] = await served.site.auth.keys.list()
+            await served.site.auth.keys.revoke(listed.id)
+        else:
+            served.site.stopping.set()
+        await asyncio.wait({claiming})
+        [again] = await queues.claim("w2", ["gpu"], wait_ms=10_000)
+        assert again.attempt == 1
+
+
 async def test_a_heartbeat_may_bring_lines_and_leave_the_progress_as_it_is():
     async with printing() as served:
         await served.engine.start(book, 7, id="b")
@@ -209,6 +256,29 @@ async def test_a_worker_serves_the_queues_of_its_key_only():
         problem(await served.post("/tasks/complete", body, headers=ours), 409, "task.lease_lost")
 
 
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [
+        ("heartbeat", {"progress": "forged", "lines": [{"text": "forged"}]}),
+        ("complete", {"output": "forged"}),
+        ("fail", {"error": {"message": "forged"}}),
+        ("suspend", {"wait": TOMORROW}),
+        ("release", {}),
+    ],
+)
+async def test_the_id_of_a_claim_is_of_no_use_to_a_key_for_another_queue(verb: str, more: dict[str, Any]):
+    async with printing(KEYS) as served:
+        run = await served.engine.start(book, 7)
+        theirs, ours = await key(served, queues=["cpu"]), await key(served, queues=["gpu"])
+        [task] = (await claim(served, ours)).json()["tasks"]
+        problem(await served.post(f"/tasks/{verb}", {"id": task["id"], **more}, headers=theirs), 404, "task.unknown")
+        one_of_many = {"results": [{"id": task["id"], "output": "forged"}]}
+        [told] = (await served.post("/tasks/report", one_of_many, headers=theirs)).json()["results"]
+        assert (told["status"], told["code"]) == ("refused", "task.unknown")
+        await served.post("/tasks/complete", {"id": task["id"], "output": "page 7"}, headers=ours)
+        assert await run.result() == "page 7"
+
+
 async def test_the_queues_of_a_key_are_for_workers_and_have_names():
     async with printing() as served:
         wrong = {"name": "k", "role": "viewer", "queues": ["gpu"]}
@@ -235,6 +305,7 @@ async def test_a_protocol_that_is_too_new_is_refused_with_the_version_to_use():
     async with printing() as served:
         found = problem(await claim(served, protocol=2), 422, "task.protocol_too_new")
         assert "versions up to 1" in found["why"]
+        problem(await claim(served, protocol=0), 422, "http.bad_body")
 
 
 async def test_an_unknown_kind_is_refused_with_those_there_are():
@@ -267,6 +338,30 @@ async def test_a_claim_that_misses_something_says_what(body: dict[str, Any]):
 async def test_an_id_that_no_claim_gave_is_unknown(id: str, verb: str):
     async with printing() as served:
         problem(await served.post(f"/tasks/{verb}", {"id": id}), 404, "task.unknown")
+
+
+CHANGES: list[tuple[int, Any]] = [
+    *((place, value) for place in (0, 1) for value in ("another", "", "a\0b", "x" * 9_000)),  # the run, and its task
+    *((2, number) for number in (-(2**63), -1, 0, 3, 5, 2**63 - 1, 2**63, 2**80, "4")),  # the event that opened it
+    *((3, number) for number in (-1, 0, 2, 2**31 - 1, 2**31, 2**80, None)),  # the attempt
+    (4, "a\0b"),  # the claim
+]
+
+
+@pytest.mark.parametrize("verb", ["heartbeat", "complete", "fail", "suspend", "release"])
+async def test_an_id_that_was_changed_is_unknown_and_the_task_stays_with_its_worker(database: str, verb: str):
+    more = {"complete": {"output": "forged"}, "fail": {"error": {"message": "forged"}}, "suspend": {"wait": TOMORROW}}
+    async with serving(database) as served:
+        served.engine.code.registry.add(book)
+        id = await served.start("book", 7)
+        task = await one(served)
+        for place, value in CHANGES:
+            parts = json.loads(base64.urlsafe_b64decode(task["id"] + "=="))
+            parts[place] = value
+            forged = base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
+            problem(await served.post(f"/tasks/{verb}", {"id": forged, **more.get(verb, {})}), 404, "task.unknown")
+        await served.post("/tasks/complete", {"id": task["id"], "output": "page 7"})
+        assert (await served.ended(id))["output"] == "page 7"
 
 
 async def test_an_old_attempt_changes_nothing():

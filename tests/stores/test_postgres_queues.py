@@ -1,8 +1,6 @@
 """Tasks on queues of PostgreSQL, by what its own clock says."""
 
-from plait.kernel.ids import TaskToken
-from plait.kernel.queued import Claim
-from tests.contract.stores.builders import ALL, RunId, claim_request, enqueue, own_all, queued_task
+from tests.contract.stores.builders import ALL, claim_of, claim_request, enqueue, own_all, queued_task
 from tests.stores.looking_in import looking_in, opened_at
 
 AN_HOUR = 3_600_000
@@ -19,7 +17,7 @@ async def test_a_clock_that_is_set_back_leaves_a_claim_no_more_than_its_lease(po
         assert await database.fetchval(LEFT) > held.lease
         assert not (await store.queues.expired(ALL, 10)).claims, "its worker may be alive"
         assert await database.fetchval(LEFT) <= held.lease
-        assert await store.queues.beat(Claim(RunId("run"), TaskToken("render"), "c1"), None)
+        assert await store.queues.beat(claim_of("run"), None)
 
 
 async def test_an_engine_claims_what_it_has_the_code_for_in_all_namespaces_and_no_other(postgres_url: str):

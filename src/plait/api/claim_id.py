@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, TaskToken
@@ -14,13 +15,18 @@ from plait.kernel.queued import Claim, QueuedTask
 
 from .noun import Noun
 
+# An id is sent by whoever likes to: what no row could have must not get as far as a database
+_Opening = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+_Attempt = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+_ClaimKey = Annotated[str, Meta(pattern=r"^[0-9A-Za-z_-]*\Z")]
+
 
 class ClaimId(msgspec.Struct, frozen=True, array_like=True):
     run_id: RunId
     token: TaskToken
-    opening: int
-    attempt: int
-    claim: str
+    opening: _Opening
+    attempt: _Attempt
+    claim: _ClaimKey
 
     @classmethod
     def of(cls, task: QueuedTask, claim: str) -> ClaimId:
@@ -35,7 +41,7 @@ class ClaimId(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def held(self) -> Claim:
-        return Claim(self.run_id, self.token, self.claim)
+        return Claim(self.run_id, self.token, self.claim, self.opening, self.attempt)
 
     @property
     def namespace(self) -> str:
@@ -63,9 +69,12 @@ def read(text: str, namespace: str) -> ClaimId:
 
 def _read(text: str) -> ClaimId:
     try:
-        return _claim_id.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        found = _claim_id.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except (binascii.Error, ValueError, msgspec.DecodeError):
         raise unknown_task() from None
+    if "\0" in found.run_id or "\0" in found.token:
+        raise unknown_task()
+    return found
 
 
 def namespace_of(text: str) -> str:

@@ -39,7 +39,7 @@ class ClaimTasks(Body, frozen=True, kw_only=True):
     kinds: Annotated[list[_Name], Meta(min_length=1, max_length=100)] | None = None
     handlers: Annotated[list[_Name], Meta(min_length=1, max_length=10_000)] | None = None
     """Only tasks that call one of these functions; left out: whatever there is."""
-    protocol: int = PROTOCOL
+    protocol: Annotated[int, Meta(ge=1)] = PROTOCOL
 
 
 class QueueTask(Shape, frozen=True, kw_only=True):

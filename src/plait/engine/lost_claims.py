@@ -1,9 +1,48 @@
-"""Why a worker's claim on a task does not hold any more."""
+"""Whether a worker's claim on a task holds; and if not, why."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from plait.api.claim_id import ClaimId, unknown_task
 from plait.kernel.errors import Conflict
+from plait.kernel.kernel import Kernel
+from plait.kernel.loader import recorded
 from plait.kernel.queued import HeldTask
+
+
+class ClaimChecks:
+    """`queues` are those that the worker's key is for; None: all."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    async def row(self, claim: ClaimId) -> HeldTask | None:
+        """The one that was claimed, or that is there in its place."""
+        found = await self._kernel.store.queues.held(claim.run_id, claim.token)
+        return found[0] if found else None
+
+    async def must_hold(self, claim: ClaimId) -> HeldTask:
+        found = await self.row(claim)
+        if found is None or (found.claim, found.task.opening) != (claim.claim, claim.opening):
+            raise lost(found)
+        return found
+
+    async def must_serve(self, claim: ClaimId, queues: Collection[str] | None) -> None:
+        """Whoever has the id of a claim still needs a key of its queue. What has no row is judged by the log."""
+        if queues is None or (found := await self.row(claim)) is None:
+            return
+        if found.task.queue not in queues:
+            raise unknown_task()
+
+    async def must_have_been(self, claim: ClaimId, queues: Collection[str] | None) -> None:
+        """Only what the log knows as an attempt on a queue of this worker can have been claimed."""
+        found = await recorded(self._kernel.store, claim.run_id, claim.opening - 1, upto=claim.opening)
+        said = found[0].data if found and found[0].type == "task.queued" else {}
+        if (said.get("token"), said.get("attempt")) != (claim.token, claim.attempt):
+            raise unknown_task()
+        if queues is not None and said.get("queue") not in queues:
+            raise unknown_task()
 
 
 def lost(other: HeldTask | None) -> Conflict:

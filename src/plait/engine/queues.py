@@ -8,33 +8,33 @@ worker is told by a `Conflict`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, Raw
 
-from plait.api.claim_id import ClaimId, read, unknown_task
+from plait.api.claim_id import ClaimId, read
 from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport
-from plait.kernel import task_payload, values
-from plait.kernel.errors import ErrorInfo, InvalidInput, PlaitError, Unavailable
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, caller_id, shard_of
+from plait.kernel import values
+from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, Unavailable
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, shard_of
 from plait.kernel.inputs import KeepEntry, Rejected, Suspend, TaskResult
 from plait.kernel.journal import AnyWait
 from plait.kernel.kernel import Kernel
-from plait.kernel.loader import recorded
-from plait.kernel.queued import ClaimRequest, HeldTask, QueuedTask
+from plait.kernel.queued import ClaimRequest, HeldTask
 from plait.kernel.store import InboxRow, LineLevel, Write
 from plait.kernel.task_inputs import AGENT
-from plait.workers.callbacks import fill_in
 from plait.workers.common import CommonExecutors
 
 from .ask import ask
 from .emptied_queues import EmptiedQueues
-from .lost_claims import lease_lost, lost
+from .lost_claims import ClaimChecks, lease_lost, lost
 from .queue_control import QueueControl
 from .seen_workers import NOTE_EVERY, SeenWorkers
-from .task_journals import past_of, read_as, told_by
+from .task_claims import TaskClaims
+from .task_journals import read_as, told_by
 
 if TYPE_CHECKING:
     from .agent_attempts import AgentAttempts
@@ -56,9 +56,10 @@ class Queues(QueueControl):
         super().__init__(kernel)
         self._agents = agents
         """Judges what attempts of agents write; loaded with the first."""
-        self._executors = executors
+        self._taking = TaskClaims(kernel, executors)
         self._kinds = kinds
         """Those that any executor of this engine has."""
+        self._claims = ClaimChecks(kernel)
         self._seen = SeenWorkers(kernel.store, kernel.clock)
         self._emptied = EmptiedQueues(kernel.queue_watch)
         self._slots_matter = False
@@ -92,7 +93,7 @@ class Queues(QueueControl):
             kinds=kinds,
             handlers=handlers,
         )
-        return [await self._shape(held) for held in await self._wait_for(request, wait_ms / 1000)]
+        return await self._taking.shaped(await self._wait_for(request, wait_ms / 1000))
 
     async def _wait_for(self, request: ClaimRequest, seconds: float) -> list[HeldTask]:
         clock, store = self._kernel.clock, self._kernel.store
@@ -104,8 +105,9 @@ class Queues(QueueControl):
             while True:
                 await self._seen.note(request.namespace, request.queues, request.worker)
                 rings = self._kernel.queue_watch.rings
-                found = await store.queues.claim(request)
-                limited = self._slots_matter = await store.queues.limited(request.namespace, request.queues)
+                found = await self._taking.take(request)
+                async with self._taking.or_freed(found):
+                    limited = self._slots_matter = await store.queues.limited(request.namespace, request.queues)
                 if not limited:  # else there may be tasks that only wait for a slot
                     self._emptied.note(request, rings, len(found))
                 left = until - clock.monotonic()
@@ -152,7 +154,13 @@ class Queues(QueueControl):
             lease=Millis(lease_ms),
             code=code,
         )
-        return [await self._shape(held) for held in await self._kernel.store.queues.claim(request)]
+        return await self._taking.shaped(await self._taking.take(request))
+
+    async def give_back(self, tasks: Sequence[QueueTask]) -> None:
+        """Claims that their worker can't be told of any more."""
+        for task in tasks:
+            with contextlib.suppress(Conflict, NotFound):  # lost by now: the others are still to be given back
+                await self.release(task.id, namespace=task.namespace)
 
     def _check(self, protocol: int, kinds: Sequence[str] | None) -> None:
         if protocol > PROTOCOL:
@@ -170,38 +178,6 @@ class Queues(QueueControl):
                 fix=f"use one of {', '.join(sorted(self._kinds))}",
             )
 
-    async def _shape(self, held: HeldTask) -> QueueTask:
-        task = held.task
-        if held.claim is None or held.lease is None:
-            raise AssertionError(f"task {task.token} is not claimed")
-        journal, error = await past_of(self._kernel, task) if task.kind == AGENT else ([], None)
-        return QueueTask(
-            id=ClaimId.of(task, held.claim).text(),
-            run_id=caller_id(task.run_id),
-            namespace=task.namespace,
-            queue=task.queue,
-            kind=task.kind,
-            handler=task.handler,
-            label=task.label,
-            node=task.node or task.token,
-            attempt=task.attempt,
-            key=task.key,
-            input=await self._input(task),
-            progress=values.decode(task.progress),
-            journal=journal,
-            last_error=error,
-            lease_ms=held.lease,
-            timeout_ms=task.timeout,
-            heartbeat_ms=task.heartbeat,
-            retry_on_timeout=task.terms.retry_on_timeout,
-            never=task.terms.never,
-        )
-
-    async def _input(self, task: QueuedTask) -> Any:
-        """Addresses for results are filled in here: a worker need not know where the server is, nor its secret."""
-        found = await task_payload.whole(self._kernel.store, task.input, task.blobs)
-        return fill_in(found, task.run_id, task.node, self._executors.callbacks)
-
     # -- reporting -----------------------------------------------------------------------------------------------
 
     async def heartbeat(
@@ -211,16 +187,20 @@ class Queues(QueueControl):
         *,
         lines: Sequence[TaskLine] = (),
         namespace: str = DEFAULT_NAMESPACE,
+        queues: Collection[str] | None = None,
     ) -> bool:
-        """Renews the lease, and keeps what the attempt says; False: nobody wants the result any more."""
+        """Renews the lease, and keeps what the attempt says; False: nobody wants the result any more. `queues`: those
+        that the worker may serve, if not all."""
         self._kernel.must_live()
         claim = read(id, namespace)
+        await self._claims.must_serve(claim, queues)
         if await self._kernel.store.queues.beat(claim.held, progress):
-            if lines and (held := await self._other(claim)) is not None:
+            if lines and (held := await self._claims.row(claim)) is not None:
                 said: list[tuple[LineLevel, str]] = [(line.level, line.text) for line in lines]
                 self._kernel.task_logs.keep(claim.run_id, held.task.node or claim.token, claim.attempt, said)
             return True
-        if (other := await self._other(claim)) is not None:
+        await self._claims.must_have_been(claim, queues)
+        if (other := await self._claims.row(claim)) is not None:
             raise lease_lost(other)
         return False
 
@@ -233,8 +213,7 @@ class Queues(QueueControl):
         namespace: str = DEFAULT_NAMESPACE,
         queues: Collection[str] | None = None,
     ) -> None:
-        """The task succeeded; durable when this returns. `queues`: those that the worker may serve, if not all.
-        `memo`: the worker had the output from before."""
+        """The task succeeded; durable when this returns. `memo`: the worker had the output from before."""
         claim = read(id, namespace)
         raw = values.encode(output, max_bytes=self._kernel.limits.max_payload)
         result = TaskResult(claim.token, claim.attempt, raw, opening=claim.opening, memo=memo)
@@ -276,10 +255,10 @@ class Queues(QueueControl):
         """Adds to the journal of an attempt; in the run's log when this returns. Refused if the claim does not hold."""
         self._kernel.must_live()
         claim = read(id, namespace)
-        await self._must_have_been(claim, queues)
+        await self._claims.must_have_been(claim, queues)
         raw = values.encode(entry, max_bytes=self._kernel.limits.max_payload)
         told = told_by(events, claim)
-        held = await self._holding(claim)
+        held = await self._claims.must_hold(claim)
         if held.task.kind == AGENT:
             await self._agents().keeping(claim, raw)
         wanted = KeepEntry(claim.token, claim.attempt, index, raw, says, told, claim.opening)
@@ -301,14 +280,15 @@ class Queues(QueueControl):
         """The attempt waits for something, and its row goes; durable when this returns."""
         claim = read(id, namespace)
         found = Suspend(claim.token, claim.attempt, read_as(wait, AnyWait, "wait"), says, claim.opening)
-        held = await self._other(claim)
+        await self._claims.must_serve(claim, queues)
+        held = await self._claims.row(claim)
         if held is not None and held.task.kind == AGENT:
             await self._agents().check_wait(held, found.wait)
         write = self._write(claim, found, f"~task:{claim.opening}:{claim.claim}:suspended")
         write.finished = claim.held
         if await self._kernel.append(write) == "conflict":
-            await self._must_have_been(claim, queues)
-            raise lost(await self._other(claim))
+            await self._claims.must_have_been(claim, queues)
+            raise lost(await self._claims.row(claim))
 
     async def report(
         self,
@@ -336,12 +316,16 @@ class Queues(QueueControl):
             queues=queues,
         )
 
-    async def release(self, id: str, *, namespace: str = DEFAULT_NAMESPACE) -> None:
+    async def release(
+        self, id: str, *, namespace: str = DEFAULT_NAMESPACE, queues: Collection[str] | None = None
+    ) -> None:
         """Gives the task back at once: another worker does the same attempt."""
         self._kernel.must_live()
         claim = read(id, namespace)
+        await self._claims.must_serve(claim, queues)
         if not await self._kernel.store.queues.release(claim.held):
-            raise lost(await self._other(claim))
+            await self._claims.must_have_been(claim, queues)
+            raise lost(await self._claims.row(claim))
         self._kernel.queue_watch.ring()
 
     # -- for the hot path ----------------------------------------------------------------------------------------
@@ -377,6 +361,7 @@ class Queues(QueueControl):
         await self._kernel.send(run_id, rejected, f"~rejected:{self._kernel.ids.key()}")
 
     async def _report(self, claim: ClaimId, result: TaskResult, queues: Collection[str] | None) -> None:
+        await self._claims.must_serve(claim, queues)
         how = "done" if result.error is None else "failed"
         key = f"~task:{claim.opening}:{claim.claim}:{how}"  # the same report again is one
         write = self._write(claim, result, key)
@@ -388,36 +373,15 @@ class Queues(QueueControl):
 
     async def _late(self, claim: ClaimId, result: TaskResult, queues: Collection[str] | None) -> None:
         """What happened in the world must not be missing from the log, even if it came too late to count."""
-        await self._must_have_been(claim, queues)
+        await self._claims.must_have_been(claim, queues)
         late = msgspec.structs.replace(result, opening=_LATE)
         await self._kernel.append(self._write(claim, late, f"~late:{claim.opening}:{claim.claim}"))
-        raise lost(await self._other(claim))
+        raise lost(await self._claims.row(claim))
 
     def _write(self, claim: ClaimId, result: TaskResult | Suspend, key: str) -> Write:
         shard = shard_of(claim.run_id)
         row = InboxRow(claim.run_id, shard, key, values.plain(result), self._kernel.clock.now())
         return Write(claim.run_id, shard, None, inbox=[row])
-
-    async def _must_have_been(self, claim: ClaimId, queues: Collection[str] | None) -> None:
-        """Only what the log knows as an attempt on a queue of this worker can have a late result."""
-        found = await recorded(self._kernel.store, claim.run_id, claim.opening - 1, upto=claim.opening)
-        said = found[0].data if found and found[0].type == "task.queued" else {}
-        if (said.get("token"), said.get("attempt")) != (claim.token, claim.attempt):
-            raise unknown_task()
-        if queues is not None and said.get("queue") not in queues:
-            raise unknown_task()
-
-    async def _holding(self, claim: ClaimId) -> HeldTask:
-        """The row that was claimed. Raises if the claim does not hold any more."""
-        found = await self._other(claim)
-        if found is None or (found.claim, found.task.opening) != (claim.claim, claim.opening):
-            raise lost(found)
-        return found
-
-    async def _other(self, claim: ClaimId) -> HeldTask | None:
-        """The row that is there in place of the one that was claimed."""
-        found = await self._kernel.store.queues.held(claim.run_id, claim.token)
-        return found[0] if found else None
 
 
 def _refusal(found: BaseException | None) -> PlaitError | None:

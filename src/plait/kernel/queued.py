@@ -69,11 +69,13 @@ class QueuedTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
-    """A worker's hold on a row."""
+    """A worker's hold on a row. It names the attempt, too: a result must not end a row whose attempt it is not of."""
 
     run_id: RunId
     token: TaskToken
     id: str
+    opening: int
+    attempt: int
 
 
 class HeldTask(msgspec.Struct, frozen=True, gc=False):

@@ -64,7 +64,8 @@ async def claim(call: Call[Scoped, ClaimTasks]) -> Answer:
 async def heartbeat(call: Call[Scoped, BeatTask]) -> Answer:
     body = call.body
     progress = _progress(body.progress)
-    alive = await call.host.engine.queues.heartbeat(body.id, progress, lines=body.lines, namespace=call.namespace)
+    queues, mine = call.host.engine.queues, call.caller.queues
+    alive = await queues.heartbeat(body.id, progress, lines=body.lines, namespace=call.namespace, queues=mine)
     return Answer(TaskBeat(id=body.id, cancelled=not alive))
 
 
@@ -125,7 +126,7 @@ def _reported(report: TaskReport, refusal: PlaitError | None) -> ReportedTask:
 
 
 async def release(call: Call[Scoped, ReleaseTask]) -> Answer:
-    await call.host.engine.queues.release(call.body.id, namespace=call.namespace)
+    await call.host.engine.queues.release(call.body.id, namespace=call.namespace, queues=call.caller.queues)
     return Answer(TaskState(id=call.body.id, status="released"))
 
 
@@ -157,8 +158,8 @@ async def _while_connected(call: AnyCall, claiming: Coroutine[Any, Any, list[Que
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         if not (gone.done() or lost.done()):
             return await work if work.done() else []
-        for task in await work if work.done() else []:
-            await call.host.engine.queues.release(task.id, namespace=call.namespace)
+        if work.done():
+            await call.host.engine.queues.give_back(await work)
         raise Disconnected if gone.done() else bad_key()
     finally:
         for each in waiting:

@@ -156,10 +156,15 @@ def claim_request(claim: str = "c1", **changes: Any) -> ClaimRequest:
     return replace(request, **changes)
 
 
+def claim_of(run_id: str, token: str = "render", claim: str = "c1", **changes: Any) -> Claim:
+    """A worker's hold on a `queued_task`."""
+    return replace(Claim(RunId(run_id), TaskToken(token), claim, opening=2, attempt=1), **changes)
+
+
 def finishing(run_id: str, token: str = "render", claim: str = "c1", *, key: str | None = None) -> Write:
     """A worker's result."""
     result = message(run_id, key or f"~task:{claim}", body={"kind": "task_result"})
-    return outside(run_id, inbox=[result], finished=Claim(RunId(run_id), TaskToken(token), claim))
+    return outside(run_id, inbox=[result], finished=claim_of(run_id, token, claim))
 
 
 async def enqueue(store: Store, owner: Owner, *tasks: QueuedTask) -> None:

@@ -2,17 +2,19 @@
 
 import asyncio
 
+import pytest
 from msgspec import Raw
 from msgspec.structs import replace
 
 from plait.kernel import values
 from plait.kernel.ids import Millis, RunId, TaskToken
-from plait.kernel.queued import Claim, HeldTask, QueueLength, Terms
+from plait.kernel.queued import HeldTask, QueueLength, Terms
 from tests.contract.stores.backends import Backend, opened
 from tests.contract.stores.builders import (
     ALL,
     LONG,
     NONE,
+    claim_of,
     claim_request,
     enqueue,
     finishing,
@@ -23,7 +25,7 @@ from tests.contract.stores.builders import (
     queued_task,
 )
 
-CLAIM = Claim(RunId("run"), TaskToken("render"), "c1")
+CLAIM = claim_of("run")
 
 
 def _tokens(held: list[HeldTask]) -> list[str]:
@@ -124,6 +126,20 @@ async def test_only_the_holder_of_the_claim_ends_a_task(backend: Backend):
         assert await store.commit([finishing("run", "another")]) == ["conflict"]
         assert await store.inbox(ALL, 10) == []
         assert len(await store.queues.held(RunId("run"))) == 1
+
+
+@pytest.mark.parametrize("wrong", [{"opening": 3}, {"attempt": 2}])
+async def test_a_claim_is_of_one_attempt_and_ends_no_other(backend: Backend, wrong: dict[str, int]):
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        await enqueue(store, owner, queued_task("run"))
+        await store.queues.claim(claim_request())
+        other = replace(finishing("run"), finished=claim_of("run", **wrong))
+        assert await store.commit([other]) == ["conflict"]
+        assert not await store.queues.beat(claim_of("run", **wrong), Raw(b"1"))
+        assert not await store.queues.release(claim_of("run", **wrong))
+        assert await store.inbox(ALL, 10) == []
+        assert await store.commit([finishing("run")]) == ["ok"]
 
 
 async def test_a_claim_that_is_lost_takes_no_neighbour_of_its_commit_down(backend: Backend):

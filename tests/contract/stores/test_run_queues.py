@@ -6,8 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from plait.kernel.admission import QueueSettings
-from plait.kernel.ids import Millis, RunId, TaskToken, shard_of
-from plait.kernel.queued import Claim
+from plait.kernel.ids import Millis, RunId, shard_of
 from plait.kernel.run_queues import QueuedRun
 from plait.kernel.store import Store, Taken, Verdict, Write
 from tests.contract.stores.backends import Backend, opened
@@ -16,6 +15,7 @@ from tests.contract.stores.builders import (
     LONG,
     NOW,
     Owner,
+    claim_of,
     claim_request,
     dead_letter,
     ended,
@@ -280,7 +280,7 @@ async def test_no_more_tasks_are_claimed_than_there_are_slots(backend: Backend):
         assert await _claim(store, "c3", worker="w2") == ["t2"]
         assert await _claim(store, "c4", worker="w3") == []
         await must(store, finishing("run", "t0", "c1"))
-        assert await store.queues.release(Claim(RunId("run"), TaskToken("t1"), "c1"))
+        assert await store.queues.release(claim_of("run", "t1"))
         assert await _claim(store, "c5", worker="w3") == ["t1", "t3"]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import astuple
 
 from plait.kernel.admission import EVERY_QUEUE
 from plait.kernel.ids import Millis, RunId, Shard, TaskToken
@@ -87,10 +88,10 @@ class PostgresTaskQueues:
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         given = None if progress is None else text(progress)
-        return await self._value("beat", claim.run_id, claim.token, claim.id, given) is not None
+        return await self._value("beat", *astuple(claim), given) is not None
 
     async def release(self, claim: Claim) -> bool:
-        return await self._value("release", claim.run_id, claim.token, claim.id, self._origin) is not None
+        return await self._value("release", *astuple(claim), self._origin) is not None
 
     async def held(self, run_id: RunId, token: TaskToken | None = None) -> list[HeldTask]:
         return [held_task(tuple(row)) for row in await self._fetch("held", run_id, token)]
@@ -179,7 +180,7 @@ async def write_queues(connection: Connection, writes: Sequence[Write]) -> None:
 
 async def write_reports(connection: Connection, writes: Sequence[Write], origin: str) -> None:
     """The tasks that results of workers end; no claim twice."""
-    ended = [(claim.run_id, claim.token, claim.id) for write in writes if (claim := write.finished) is not None]
+    ended = [astuple(claim) for write in writes if (claim := write.finished) is not None]
     sent = [inbox_columns(row) for write in writes for row in write.inbox]
     given = (*zip(*ended, strict=True), *zip(*sent, strict=True), origin)
     if not await connection.fetchval(SQL["report"], *given):

@@ -21,7 +21,8 @@ where q.run_id = d.run_id and q.token = d.token;
 -- report: ends the claims of workers and sends their results, in one round trip; nothing if one of the claims does not hold
 with claims as (
     select q.id from plait.queued_tasks q
-    join unnest($1::text[], $2::text[], $3::text[]) as f (run_id, token, claim) using (run_id, token, claim)
+    join unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::integer[])
+      as f (run_id, token, claim, opening, attempt) using (run_id, token, claim, opening, attempt)
     for update of q
 ), proof as (
     select count(*) = cardinality($1::text[]) as sound from claims
@@ -31,13 +32,13 @@ with claims as (
 ), sent as (
     insert into plait.inbox (run_id, shard, key, body, at)
     select run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), shard), key, body, at
-    from unnest($4::text[], $5::integer[], $6::text[], $7::text[], $8::bigint[])
+    from unnest($6::text[], $7::integer[], $8::text[], $9::text[], $10::bigint[])
       with ordinality as m (run_id, shard, key, body, at, place)
     where (select sound from proof)
     order by place
     on conflict (run_id, key) do nothing
 )
-select sound, (select pg_notify('plait', $9::text) where sound) from proof;
+select sound, (select pg_notify('plait', $11::text) where sound) from proof;
 
 -- has_inputs: how many of these are known already
 select count(*) from plait.inbox i join unnest($1::text[], $2::text[]) as r (run_id, key) using (run_id, key);
@@ -129,18 +130,18 @@ select namespace, queue from found;
 
 -- beat: its worker is alive
 update plait.queued_tasks
-set expires = least(plait.ms(clock_timestamp()) + least(lease, heartbeat), deadline), progress = coalesce($4, progress)
-where run_id = $1 and token = $2 and claim = $3
+set expires = least(plait.ms(clock_timestamp()) + least(lease, heartbeat), deadline), progress = coalesce($6, progress)
+where run_id = $1 and token = $2 and claim = $3 and opening = $4 and attempt = $5
 returning 1;
 
 -- release: its worker gives it back, and others are told
 with given_back as (
     update plait.queued_tasks
     set claim = null, worker = null, claimed_at = null, lease = null, expires = null, deadline = null, limited = false
-    where run_id = $1 and token = $2 and claim = $3
+    where run_id = $1 and token = $2 and claim = $3 and opening = $4 and attempt = $5
     returning 1
 )
-select (select pg_notify('plait', $4::text)) is not null from given_back;
+select (select pg_notify('plait', $6::text)) is not null from given_back;
 
 -- held: the rows of a run
 select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,

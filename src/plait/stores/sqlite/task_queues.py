@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import apsw
 from msgspec import Raw
+from msgspec.structs import astuple
 
 from plait.kernel.clock import Clock
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard, TaskToken
@@ -80,10 +81,10 @@ class SqliteTaskQueues:
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         given = None if progress is None else text(progress)
-        return await self._changed("beat", claim.run_id, claim.token, claim.id, self._clock.now(), given)
+        return await self._changed("beat", *astuple(claim), self._clock.now(), given)
 
     async def release(self, claim: Claim) -> bool:
-        return await self._changed("release", claim.run_id, claim.token, claim.id)
+        return await self._changed("release", *astuple(claim))
 
     async def held(self, run_id: RunId, token: TaskToken | None = None) -> list[HeldTask]:
         return [held_task(row) for row in self._rows(SQL["held"], (run_id, token))]
@@ -131,8 +132,7 @@ def write_queues(db: apsw.Connection, write: Write) -> None:
     if write.queued:
         db.executemany(SQL["enqueue"], _columns(write.queued))
     if write.finished is not None:
-        claim = write.finished
-        db.execute(SQL["finish"], (claim.run_id, claim.token, claim.id))
+        db.execute(SQL["finish"], astuple(write.finished))
         if not db.changes():
             raise ClaimLost
 

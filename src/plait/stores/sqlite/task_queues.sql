@@ -8,7 +8,7 @@ values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?
 delete from queued_tasks where run_id = ?1 and token = ?2;
 
 -- finish: the task of a claim has ended
-delete from queued_tasks where run_id = ?1 and token = ?2 and claim = ?3;
+delete from queued_tasks where run_id = ?1 and token = ?2 and claim = ?3 and opening = ?4 and attempt = ?5;
 
 -- has_input: whether a result is known already
 select 1 from inbox where run_id = ?1 and key = ?2;
@@ -64,14 +64,14 @@ select namespace, queue from found where namespace is not null;
 
 -- beat: its worker is alive
 update queued_tasks
-set expires = min(?4 + min(lease, coalesce(heartbeat, lease)), coalesce(deadline, ?4 + lease)),
-    progress = coalesce(?5, progress)
-where run_id = ?1 and token = ?2 and claim = ?3;
+set expires = min(?6 + min(lease, coalesce(heartbeat, lease)), coalesce(deadline, ?6 + lease)),
+    progress = coalesce(?7, progress)
+where run_id = ?1 and token = ?2 and claim = ?3 and opening = ?4 and attempt = ?5;
 
 -- release: its worker gives it back
 update queued_tasks
 set claim = null, worker = null, claimed_at = null, lease = null, expires = null, deadline = null, limited = 0
-where run_id = ?1 and token = ?2 and claim = ?3;
+where run_id = ?1 and token = ?2 and claim = ?3 and opening = ?4 and attempt = ?5;
 
 -- held: the rows of a run
 select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,

@@ -59,8 +59,7 @@ async def claim(call: Call) -> Answer:
         wait_ms=body.wait_ms,
     )
     if found and await call.request.is_disconnected():
-        for task in found:
-            await queues.release(task.id, namespace=call.namespace)
+        await queues.give_back(found)
         found = []
     return Answer(AgentTasks(tasks=[await _shown(call, task) for task in found]))
 
