@@ -102,6 +102,8 @@ class Stream:
             first, events = int(record.id), _events.decode(record.body)
         except (ValueError, msgspec.DecodeError) as error:
             raise Damaged(f"event {record.id} of {self.name} is damaged", str(error)) from error
+        if not events:  # nobody appends nothing
+            raise Damaged(f"event {record.id} of {self.name} is damaged", "its record is empty")
         found = [Entry(first + index, record.at, bytes(raw)) for index, raw in enumerate(events)]
         self._passed(first + len(found) - 1)
         return found

@@ -215,6 +215,7 @@ ROUTES = (
         claim,
         AgentTasks,
         body=ClaimEvents,
+        waits=True,
         faults=(_FORBIDDEN,),
         example={"agent": "geo-1", "facets": ["geo.*"]},
     ),
