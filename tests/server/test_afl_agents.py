@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from plait import afl
 from plait.kernel.ids import RunId
 from plait.server.site import Settings
-from tests.server.serving import Served, problem, serving
+from tests.server.serving import Served, problem, serving, soon
 
 SOURCE = """
 namespace geo {
@@ -207,3 +208,19 @@ async def test_steps_events_and_handlers_are_shown_and_registered():
         gone = await served.client.delete("/api/v1/afl/handlers/mail.Send", headers=admin)
         assert gone.status_code == 204
         problem(await served.client.delete("/api/v1/afl/handlers/mail.Send", headers=admin), 404, "AFL_NO_HANDLER")
+
+
+async def test_an_agent_whose_key_is_revoked_while_it_waits_gets_no_event():
+    async with working() as (served, _):
+        made, text = await served.site.auth.keys.create("agent-1", "agent")
+        headers = {"Authorization": f"Bearer {text}"}
+        body = {"agent": "a1", "wait_ms": 20_000}
+        waiting = asyncio.ensure_future(served.post("/afl/tasks/claim", body, headers=headers))
+        await soon(lambda: _under_way(served))
+        await served.site.auth.keys.revoke(made.id)
+        async with asyncio.timeout(10):
+            problem(await waiting, 401, "auth.bad_key")
+
+
+async def _under_way(served: Served) -> bool:
+    return served.site.in_flight > 0

@@ -62,3 +62,39 @@ async def test_a_damaged_run_is_named_and_is_no_bug_of_the_server(db: str, state
         problem(await served.get("/runs/bad/events"), 500, "store.damaged")
         await served.start("quick", order, id="another")
         await served.ended("another")
+
+
+@pytest.mark.parametrize("table", ["approvals", "dead_letters"])
+async def test_what_names_a_run_that_is_not_there_is_refused_and_keeps_nobody_waiting(db: str, table: str):
+    async with serving(db) as served:
+        await served.start("asking", id="asking")
+        await served.start("failing", id="failing")
+        await served.waits("asking", "approval")
+        await served.ended("failing", "failed")
+        [approval] = (await served.get("/approvals")).json()["approvals"]
+        [letter] = (await served.get("/dlq")).json()["dead_letters"]
+    damage(db, f"update {table} set run_id = 'nobody'")
+    async with serving(db) as served:
+        if table == "approvals":
+            answer = await served.post(f"/approvals/{approval['id']}/decide", {"decision": "approve"})
+        else:
+            answer = await served.post(f"/dlq/{letter['id']}/retry", {})
+        assert "its run nobody is not there" in problem(answer, 500, "store.damaged")["detail"]
+
+
+@pytest.mark.parametrize("body", ["'{'", "x'ff'", "cast(x'ff' as text)"])
+async def test_damaged_keys_entries_and_schedules_leave_the_others_on_their_lists(db: str, body: str):
+    async with serving(db) as served:
+        for name in ("ann", "bob"):
+            await served.post("/keys", {"name": name, "role": "viewer"})
+            await served.put(f"/schedules/{name}", {"definition": "echo", "every_ms": 3_600_000})
+        ids = {each["name"]: each["id"] for each in (await served.get("/keys")).json()["keys"]}
+    damage(db, f"update records set body = {body} where id = '{ids['ann']}' or id = 'ann'")
+    oldest = "id = (select min(id) from records where kind = 'auth.audit')"
+    damage(db, f"update records set body = {body} where kind = 'auth.audit' and {oldest}")
+    async with serving(db) as served:
+        assert [each["name"] for each in (await served.get("/keys")).json()["keys"]] == ["bob"]
+        assert [each["name"] for each in (await served.get("/schedules")).json()["schedules"]] == ["bob"]
+        entries = (await served.get("/audit")).json()["entries"]
+        assert (len(entries), entries[-1]["action"], entries[-1]["code"]) == (4, "damaged", "store.damaged")
+        problem(await served.get("/schedules/ann"), 500, "store.damaged")

@@ -9,12 +9,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.clock import Clock
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, Records, read_body
 from plait.kernel.task_inputs import AgentBudget
 
 from .budgets import Account, Claim, Limited, Spent, check
@@ -22,7 +21,6 @@ from .record_kinds import SPENDING
 
 _MOST: Final = 1_000
 """Processes of a day that are added up."""
-_decode = msgspec.json.Decoder(Spent).decode
 
 
 class DailyBudgets:
@@ -62,7 +60,7 @@ class DailyBudgets:
         found = Spent()
         for record in await self._records.list(SPENDING, namespace, after=f"{day}/", limit=_MOST):
             if record.id.startswith(f"{day}/") and record.id != f"{day}/{self._owner}":
-                spent = _decode(record.body)
+                spent = read_body(record, Spent)
                 found.add(spent.tokens, spent.cost_usd)
         return found
 

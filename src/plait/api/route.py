@@ -121,6 +121,8 @@ class Route(Generic[H, Q, B]):
     """False: what the handler calls records its own success, or there is nothing to record."""
     while_away: bool = False
     """Answered while the database is away, to callers whose key was verified before."""
+    waits: bool = False
+    """The handler may wait for something: it is stopped if the caller's key is revoked meanwhile."""
     body_optional: bool = False
     example: Any = None
     """A body that works."""

@@ -21,6 +21,7 @@ import msgspec
 from plait.api.erasure import Receipt
 from plait.kernel import values
 from plait.kernel.ids import Millis, RunId, Shard
+from plait.kernel.record import read_body
 from plait.kernel.store import Record, RecordChange, Write
 
 from .scope import Scope
@@ -83,7 +84,7 @@ def record(name: tuple[str, str, str], body: msgspec.Struct | str, at: Millis) -
 
 
 def body_of(found: Record, type: type[B]) -> B:
-    return values.decode(found.body, type)
+    return read_body(found, type)
 
 
 def write_of(changes: Sequence[RecordChange]) -> Write:

@@ -15,7 +15,7 @@ from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput, TooLarge
 from plait.kernel.ids import DEFAULT_NAMESPACE, check_namespace
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, Records, read_body
 
 MAX_BYTES = 1024 * 1024
 
@@ -54,4 +54,4 @@ class Uploads:
         known = {each: match[1] for each in sorted(references) if (match := _REFERENCE.fullmatch(each))}
         found = await asyncio.gather(*(self._records.get(_KIND, namespace, hash) for hash in known.values()))
         pairs = zip(known, found, strict=True)
-        return {reference: _text.decode(record.body) for reference, record in pairs if record is not None}
+        return {reference: read_body(record, str) for reference, record in pairs if record is not None}

@@ -15,7 +15,7 @@ from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, check_
 from plait.kernel.inputs import Decided, Delegate
 from plait.kernel.kernel import Kernel
 
-from .ask import answer_of, ask
+from .ask import answer_of, ask_owner
 from .decided_approval import already_closed
 
 
@@ -128,7 +128,7 @@ class Approvals:
 
     async def _ask(self, approval: Approval, input: Decided | Delegate, key: str = "") -> Raw | None:
         try:
-            return await ask(self._kernel, approval.run_id, input, key or None)
+            return await ask_owner(self._kernel, approval.run_id, f"approval {approval.id}", input, key or None)
         except Conflict:
             if (latest := await self.get(approval.id, approval.namespace)).status != "open":
                 raise already_closed(latest) from None

@@ -10,7 +10,18 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.callers import Outcome
-from plait.kernel.errors import Busy, Conflict, ErrorInfo, Flaw, Forbidden, InvalidInput, NotFound, PlaitError, Stale
+from plait.kernel.errors import (
+    Busy,
+    Conflict,
+    Damaged,
+    ErrorInfo,
+    Flaw,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    PlaitError,
+    Stale,
+)
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.inputs import AnyInput, Message
 from plait.kernel.kernel import Kernel
@@ -45,6 +56,13 @@ async def ask(
     if (refusal := refusal_of(taken)) is not None:
         raise refusal
     return None if taken.reply is None else Raw(taken.reply)
+
+
+async def ask_owner(kernel: Kernel, run_id: RunId, whose: str, input: AnyInput, key: str | None = None) -> Raw | None:
+    """The same, for a run that is known from another row only: of one that is not there nobody would answer."""
+    if await kernel.store.run(run_id) is None:
+        raise Damaged(f"the row of {whose} is damaged", f"its run {caller_id(run_id)} is not there")
+    return await ask(kernel, run_id, input, key)
 
 
 async def ask_message(

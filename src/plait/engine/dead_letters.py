@@ -10,7 +10,7 @@ from plait.kernel.inputs import Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.store import DeadLetter
 
-from .ask import ask
+from .ask import ask_owner
 
 
 class DeadLetters:
@@ -41,4 +41,4 @@ class DeadLetters:
         if letter.status != "pending":
             raise Conflict("kernel.dead_letter_settled", f"dead letter {id} was {letter.status} already")
         resume = Resume("settle", token=letter.token, verdict=verdict)
-        await ask(self._kernel, letter.run_id, resume)
+        await ask_owner(self._kernel, letter.run_id, f"dead letter {id}", resume)

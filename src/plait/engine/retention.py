@@ -19,10 +19,10 @@ from plait.api.retention import KEEP_ALL, STATUSES, RetentionRules
 from plait.codec.key_trims import KeyTrims, note_unused
 from plait.kernel import values
 from plait.kernel.clock import sleep
-from plait.kernel.errors import InvalidInput, PlaitError
+from plait.kernel.errors import Damaged, InvalidInput, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, Shard, check_namespace
 from plait.kernel.kernel import Kernel
-from plait.kernel.records import Record, RecordChange, Records
+from plait.kernel.records import Record, RecordChange, Records, read_body
 from plait.kernel.removal import EndedQuery
 from plait.kernel.store import Store, Write
 from plait.stores.archive.archive import Archive
@@ -64,7 +64,7 @@ class Retention:
 
     async def get(self, namespace: str = DEFAULT_NAMESPACE) -> RetentionRules:
         found = await self._records.get(_KIND, check_namespace(namespace), namespace)
-        return KEEP_ALL if found is None else values.decode(found.body, RetentionRules)
+        return KEEP_ALL if found is None else read_body(found, RetentionRules)
 
     async def set(self, rules: RetentionRules, namespace: str = DEFAULT_NAMESPACE) -> RetentionRules:
         """For all runs of the namespace, also those that have ended; durable when this returns."""
@@ -81,7 +81,11 @@ class Retention:
         found: dict[str, RetentionRules] = {}
         after = None
         while page := await self._records.list(_KIND, after=after, limit=_PAGE):
-            found |= {record.namespace: values.decode(record.body, RetentionRules) for record in page}
+            for record in page:
+                try:
+                    found[record.namespace] = read_body(record, RetentionRules)
+                except Damaged as error:
+                    log.error("nothing of namespace %s is removed: %s", record.namespace, error)
             after = page[-1].id
         return {namespace: rules for namespace, rules in found.items() if rules != KEEP_ALL}
 

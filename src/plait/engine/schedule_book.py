@@ -11,6 +11,7 @@ What is due is found by its time: nobody looks at schedules that are not.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,14 +22,16 @@ from msgspec import Raw
 from plait.api.schedule import Fire, ScheduleSettings
 from plait.kernel import values
 from plait.kernel.clock import Clock
-from plait.kernel.errors import PlaitError
+from plait.kernel.errors import Damaged, PlaitError
 from plait.kernel.ids import Millis
-from plait.kernel.records import Record, RecordChange, Records
+from plait.kernel.records import Record, RecordChange, Records, read_body
 from plait.schedules.decide import numbered
 from plait.schedules.state import KEPT_FIRES, State
 from plait.schedules.timing import Timing, timing_of
 
 from .schedule_counts import ScheduleCounts
+
+log = logging.getLogger("plait.schedules")
 
 _SETTINGS, _STATE, _DUE = "schedule", "schedule_state", "schedule_due"
 
@@ -87,16 +90,25 @@ class ScheduleBook:
         settings = await self._records.named(_SETTINGS, [*states])
         found: dict[tuple[str, str], Entry] = {}
         for name, known in settings.items():
-            with suppress(PlaitError, msgspec.DecodeError):  # who asks for it alone hears of it
+            with suppress(PlaitError):  # who asks for it alone hears of it
                 found[name] = _entry(known, states[name])
         return found
 
     async def page(self, namespace: str, after: str | None, limit: int) -> list[Entry]:
         """By name. One that is made or deleted meanwhile may be left out."""
-        states = await self._records.list(_STATE, namespace, after=after, limit=limit)
-        settings = await self._records.list(_SETTINGS, namespace, after=after, limit=limit)
-        known = {record.id: record for record in settings}
-        return [_entry(known[state.id], state) for state in states if state.id in known]
+        entries: list[Entry] = []
+        while states := await self._records.list(_STATE, namespace, after=after, limit=limit - len(entries)):
+            settings = await self._records.named(_SETTINGS, [(namespace, state.id) for state in states])
+            for state in states:
+                if (known := settings.get((namespace, state.id))) is not None:
+                    try:
+                        entries.append(_entry(known, state))
+                    except Damaged as error:  # who asks for it alone hears of it, too
+                        log.error("a schedule is left out of the list: %s", error)
+            after = states[-1].id
+            if len(entries) >= limit:
+                break
+        return entries
 
     async def due(self, after: str | None, limit: int) -> list[Due]:
         """Of all namespaces, the earliest first."""
@@ -105,7 +117,7 @@ class ScheduleBook:
     async def fires(self, namespace: str, name: str, limit: int) -> list[Fire]:
         """Newest first."""
         found = await self._records.list(_fires_of(name), namespace, limit=limit, newest_first=True)
-        return [values.decode(record.body, Fire) for record in found]
+        return [read_body(record, Fire) for record in found]
 
     # -- writing -------------------------------------------------------------------------------------------------
 
@@ -165,8 +177,8 @@ def _entry(settings: Record, state: Record) -> Entry:
     return Entry(
         state.namespace,
         state.id,
-        values.decode(settings.body, Saved),
-        values.decode(state.body, State),
+        read_body(settings, Saved),
+        read_body(state, State),
         state.at,
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
 
+from . import values
+from .errors import Damaged
 from .ids import Millis
 
 
@@ -18,6 +20,14 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     id: str
     body: Raw
     at: Millis
+
+
+def read_body(record: Record, type: Any) -> Any:
+    """What a record holds; refuses one that was changed by hand or by a bad disk."""
+    try:
+        return values.decode(record.body, type)
+    except msgspec.DecodeError as error:
+        raise Damaged(f"the record {record.kind}/{record.namespace}/{record.id} is damaged", str(error)) from error
 
 
 class RecordChange(msgspec.Struct, frozen=True, gc=False):

@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Sequence
 from typing import Literal, Protocol
 
 from .ids import RunId, Shard
-from .store import Record, RecordChange, Store, Verdict, Write
+from .record import Record, RecordChange, read_body
+from .store import Store, Verdict, Write
 
-__all__ = ["Record", "RecordChange", "Records"]
+__all__ = ["Record", "RecordChange", "Records", "read_body"]
 
 _ANY_SHARD = Shard(0)
 """Records have no owner; any process may write them."""

@@ -24,7 +24,7 @@ from msgspec import Raw
 
 from . import values
 from .clock import Clock
-from .errors import Conflict, TooLarge, Unavailable
+from .errors import Conflict, Damaged, TooLarge, Unavailable
 from .events import Event, Recorded
 from .ids import Millis
 from .records import Record, RecordChange, Records
@@ -144,9 +144,14 @@ class Stream:
         return [entry for record in page for entry in self._entries(record) if entry.seq > after]
 
     def _entries(self, record: Record) -> list[Entry]:
-        first = int(record.id)
-        found = [Entry(first + index, record.at, bytes(raw)) for index, raw in enumerate(_events.decode(record.body))]
-        self._passed(found[-1].seq, record)
+        try:
+            first, events = int(record.id), _events.decode(record.body)
+        except (ValueError, msgspec.DecodeError) as error:
+            raise Damaged(f"event {record.id} of {self.name} is damaged", str(error)) from error
+        if not events:  # nobody appends nothing
+            raise Damaged(f"event {record.id} of {self.name} is damaged", "its record is empty")
+        found = [Entry(first + index, record.at, bytes(raw)) for index, raw in enumerate(events)]
+        self._passed(first + len(found) - 1, record)
         return found
 
     def _passed(self, seq: int, record: Record) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from typing import Any
+from typing import TypeVar
 
 from starlette.requests import Request
 
@@ -16,8 +16,9 @@ from plait.api.caller import Caller, RequiredRole
 from plait.kernel.errors import PlaitError
 
 from .auth.errors import bad_key
-from .call import AnyCall
 from .site import Site
+
+T = TypeVar("T")
 
 EVERY = 0.5
 """Seconds between looks."""
@@ -51,10 +52,10 @@ class Access:
         return True
 
 
-async def while_allowed(call: AnyCall, asking: Awaitable[Any]) -> Any:
-    """The run's answer, unless the caller's key is revoked before it comes."""
+async def while_allowed(access: Access, asking: Awaitable[T]) -> T:
+    """What is waited for, unless the caller's key is revoked before it comes."""
     answer = asyncio.ensure_future(asking)
-    lost = asyncio.ensure_future(Access(call.host, call.request, call.caller, "operator").lost())
+    lost = asyncio.ensure_future(access.lost())
     try:
         await asyncio.wait((answer, lost), return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():

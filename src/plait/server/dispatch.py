@@ -22,7 +22,7 @@ from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.observe.tally import OTHER
 
 from . import problem, sse
-from .access import Access
+from .access import Access, while_allowed
 from .auth.errors import forbidden
 from .body import Disconnected, discard, read_body
 from .endpoint import Endpoint
@@ -113,7 +113,11 @@ class Dispatcher:
         else:
             exchange.caller = caller = await site.auth.check(request, route.role, while_away=route.while_away)
         call = await self._read(exchange, endpoint, caller, receive)
-        answer = await route.handler(call)
+        if route.waits and not site.settings.open:
+            access = Access(site, request, caller, route.role)
+            answer = await while_allowed(access, route.handler(call))
+        else:
+            answer = await route.handler(call)
         exchange.handled = True
         if endpoint.audited:
             done = answer if isinstance(answer, Answer) else Answer(None)

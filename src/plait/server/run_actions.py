@@ -20,7 +20,6 @@ from plait.api.run_action import (
 from plait.api.shape import Body, Scoped
 from plait.engine import Handle
 
-from .access import while_allowed
 from .call import AnyCall, Call
 
 _ENDED = Fault(409, "RUN_FINISHED", "The run has ended, or is in the wrong state for this.")
@@ -59,7 +58,7 @@ async def message(call: Call[Scoped, SendMessage]) -> Answer:
     key = body.id or call.host.engine.kernel.ids.key()
     try:
         asking = handle.ask(body.name, body.body, key, wait=body.wait_ms / 1000)
-        answer = await while_allowed(call, asking)
+        answer = await asking
     except TimeoutError:
         return Answer(MessageReceipt(id=key), 202)
     return Answer(MessageReceipt(id=key, answered=True, answer=answer))
@@ -148,6 +147,7 @@ ROUTES = (
         role="operator",
         summary="Send a message to a run",
         handler=message,
+        waits=True,
         query=Scoped,
         body=SendMessage,
         replies=(

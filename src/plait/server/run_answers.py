@@ -11,7 +11,6 @@ from plait.api.run_action import MessageReceipt
 from plait.api.shape import Scoped
 from plait.engine import Handle
 
-from .access import while_allowed
 from .call import AnyCall, Call
 
 _NO_ANSWERS = Fault(422, "kernel.no_answers", "Runs of this dialect answer nothing.")
@@ -27,7 +26,7 @@ async def update(call: Call[Scoped, SendUpdate]) -> Answer:
     key = body.id or call.host.engine.kernel.ids.key()
     updating = handle.update(call.params["name"], body.body, key, wait=body.wait_ms / 1000)
     try:
-        answer = await while_allowed(call, updating)
+        answer = await updating
     except TimeoutError:
         return Answer(MessageReceipt(id=key), 202)
     return Answer(MessageReceipt(id=key, answered=True, answer=answer))
@@ -66,6 +65,7 @@ ROUTES = (
         role="operator",
         summary="Have a run's code handle an update, and get its answer",
         handler=update,
+        waits=True,
         query=Scoped,
         body=SendUpdate,
         body_optional=True,

@@ -9,9 +9,19 @@ from plait.kernel.approval import Approval
 from plait.kernel.errors import Damaged
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis, RunId, TaskToken, shard_of
-from plait.kernel.store import DeadLetter, RunRow
+from plait.kernel.store import DeadLetter, Line, RunRow, TimerRow
 
-from .rows import STATUSES, Row, approval, dead_letter, run_row
+from .columns import Row
+from .rows import (
+    APPROVAL_STATUSES,
+    LETTER_STATUSES,
+    STATUSES,
+    approval,
+    dead_letter,
+    line,
+    run_row,
+    timer_row,
+)
 
 log = logging.getLogger("plait.store")
 
@@ -59,7 +69,7 @@ def listed_approval(row: Row) -> Approval:
             title=error.text,
             by="",
             asked_at=_moment(row[6]) or Millis(0),
-            status=row[14],
+            status=row[14] if row[14] in APPROVAL_STATUSES else "open",
         )
 
 
@@ -72,8 +82,36 @@ def listed_dead_letter(row: Row) -> DeadLetter:
         when = _moment(at) or Millis(0)
         info = describe(error, kind="damaged")
         return DeadLetter(
-            str(id), _run_id(run_id), str(namespace), TaskToken(str(token)), str(label), 0, info, when, status
+            str(id),
+            _run_id(run_id),
+            str(namespace),
+            TaskToken(str(token)),
+            str(label),
+            0,
+            info,
+            when,
+            status if status in LETTER_STATUSES else "pending",
         )
+
+
+def listed_line(row: Row) -> Line:
+    """One that is damaged says so in its place."""
+    try:
+        return line(row)
+    except Damaged as error:
+        at = _moment(row[3]) or Millis(0)
+        return Line(_run_id(row[0]), str(row[1]), 0, at, "error", error.text, row[6])
+
+
+def readable_timers(found: Iterable[Row]) -> list[TimerRow]:
+    """The same: one that can't be fired holds up no other."""
+    readable: list[TimerRow] = []
+    for row in found:
+        try:
+            readable.append(timer_row(row))
+        except Damaged as error:
+            log.error("a timer is left alone: %s", error)
+    return readable
 
 
 def _run_id(column: object) -> RunId:

@@ -11,7 +11,8 @@ from plait.kernel.admission import EVERY_QUEUE, Load, QueueSettings, Starts
 from plait.kernel.ids import Millis, RunId
 from plait.kernel.run_queues import QueuedRun, QueueState, SlotHolder
 
-from .rows import Row, decoded, json_text
+from .columns import Row, decoded
+from .rows import json_text
 
 Kind: TypeAlias = Literal["run", "task"]
 

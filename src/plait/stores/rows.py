@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from types import NoneType
-from typing import Any, TypeVar, get_args
+from typing import get_args
 
 import msgspec
 from msgspec import Raw
@@ -11,14 +10,23 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, Delegation, Escalation, Vote
 from plait.kernel.errors import Damaged, ErrorInfo
-from plait.kernel.ids import Millis, RunId, caller_id
+from plait.kernel.ids import Millis, RunId, Shard, caller_id
 from plait.kernel.past import Past
-from plait.kernel.store import DeadLetter, InboxRow, Line, Record, RunPatch, RunRow, Taken
-from plait.kernel.values import ABSENT
+from plait.kernel.store import (
+    DeadLetter,
+    DeadLetterStatus,
+    InboxRow,
+    Line,
+    Record,
+    RunPatch,
+    RunRow,
+    Snapshot,
+    Taken,
+    TimerRow,
+)
 from plait.kernel.view import Reason, RunStatus
 
-Row = tuple[Any, ...]
-D = TypeVar("D")
+from .columns import MAYBE_NUMBER, MAYBE_TEXT, Row, Types, check_types, damaged, decoded, raw
 
 _error = msgspec.json.Decoder(ErrorInfo)
 _labels = msgspec.json.Decoder(dict[str, str])
@@ -33,26 +41,56 @@ CREATED_AT, NUMBER = 13, 21
 """Columns of a run: its moment, and its number, which only stores know of."""
 
 STATUSES = frozenset(get_args(RunStatus))
-_MAYBE_TEXT, _MAYBE_NUMBER = (str, NoneType), (int, NoneType)
-_TYPES: dict[int, tuple[str, type | tuple[type, ...]]] = {
+APPROVAL_STATUSES = frozenset({"open", "approved", "rejected", "expired", "withdrawn"})
+LETTER_STATUSES = frozenset(get_args(DeadLetterStatus))
+_RUN: Types = {
     0: ("id", str),
     1: ("namespace", str),
     2: ("dialect", str),
     3: ("definition", str),
-    4: ("version", _MAYBE_TEXT),
+    4: ("version", MAYBE_TEXT),
     5: ("shard", int),
     6: ("status", str),
-    8: ("parent", _MAYBE_TEXT),
-    9: ("parent_token", _MAYBE_TEXT),
+    8: ("parent", MAYBE_TEXT),
+    9: ("parent_token", MAYBE_TEXT),
     10: ("depth", int),
     12: ("start_hash", str),
     13: ("created_at", int),
-    14: ("ended_at", _MAYBE_NUMBER),
-    15: ("deadline", _MAYBE_NUMBER),
-    16: ("output", _MAYBE_TEXT),
+    14: ("ended_at", MAYBE_NUMBER),
+    15: ("deadline", MAYBE_NUMBER),
+    16: ("output", MAYBE_TEXT),
     19: ("recoveries", int),
 }
-"""Of the columns of a run that are no JSON."""
+_APPROVAL: Types = {
+    0: ("id", str),
+    1: ("run_id", str),
+    2: ("namespace", str),
+    3: ("token", str),
+    4: ("title", str),
+    5: ("asked", str),
+    6: ("asked_at", int),
+    7: ("deadline", MAYBE_NUMBER),
+    10: ("required", int),
+    13: ("level", int),
+    14: ("status", str),
+    16: ("decided_at", MAYBE_NUMBER),
+    17: ("decided_by", str),
+}
+_LETTER: Types = {
+    0: ("id", str),
+    1: ("run_id", str),
+    2: ("namespace", str),
+    3: ("token", str),
+    4: ("label", str),
+    5: ("attempts", int),
+    7: ("at", int),
+    8: ("status", str),
+}
+_RECORD: Types = {0: ("kind", str), 1: ("namespace", str), 2: ("id", str), 3: ("body", str), 4: ("at", int)}
+_SNAPSHOT: Types = {0: ("seq", int), 1: ("at", int), 2: ("body", str)}
+_INPUT: Types = {0: ("run_id", str), 1: ("shard", int), 2: ("key", str), 3: ("body", str), 4: ("at", int)}
+_TIMER: Types = {0: ("run_id", str), 1: ("shard", int), 2: ("token", str), 3: ("due", int)}
+_LINE: Types = {1: ("node", str), 2: ("attempt", int), 3: ("at", int), 4: ("level", str), 5: ("text", str)}
 
 _FIRST, _LAST = (-1, ""), (2**62, "")
 """Before and after all that were ever asked."""
@@ -64,14 +102,6 @@ def text(value: bytes | Raw) -> str:
 
 def json_text(value: object) -> str:
     return values.plain(value).decode()
-
-
-def decoded(decoder: msgspec.json.Decoder[D], column: str, whose: str) -> D:
-    """What a column holds; refuses one that was changed by hand or by a bad disk."""
-    try:
-        return decoder.decode(column)
-    except (msgspec.DecodeError, TypeError) as error:
-        raise Damaged(f"the row of {whose} is damaged", str(error)) from error
 
 
 def error_of(column: str | None, whose: str) -> ErrorInfo | None:
@@ -134,7 +164,9 @@ def patch_columns(run: str | int | None, patch: RunPatch) -> Row:
 def run_row(row: Row) -> RunRow:
     """Refuses a row that was changed by hand or by a bad disk."""
     whose = f"run {caller_id(RunId(str(row[0])))}"
-    _check_types(row, whose)
+    check_types(row, _RUN, whose)
+    if row[6] not in STATUSES:
+        raise damaged(whose, f"its status is {row[6]!r}")
     return RunRow(
         id=row[0],
         namespace=row[1],
@@ -163,13 +195,11 @@ def run_row(row: Row) -> RunRow:
     )
 
 
-def _check_types(row: Row, whose: str) -> None:
-    """SQLite keeps whatever was put into a column."""
-    for place, (name, types) in _TYPES.items():
-        if not isinstance(row[place], types):
-            raise Damaged(f"the row of {whose} is damaged", f"its column {name} holds {type(row[place]).__name__}")
-    if row[6] not in STATUSES:
-        raise Damaged(f"the row of {whose} is damaged", f"its status is {row[6]!r}")
+def checked_output(row: RunRow) -> RunRow:
+    """Lists show no outputs, so only who reads one run pays for this."""
+    if row.output is not None:
+        raw(text(row.output), f"run {caller_id(row.id)}")
+    return row
 
 
 def _wait_text(reason: Reason | None) -> str | None:
@@ -211,6 +241,9 @@ def approval_columns(approval: Approval) -> Row:
 
 def approval(row: Row) -> Approval:
     whose = f"approval {row[0]}"
+    check_types(row, _APPROVAL, whose)
+    if row[14] not in APPROVAL_STATUSES:
+        raise damaged(whose, f"its status is {row[14]!r}")
     return Approval(
         id=row[0],
         run_id=row[1],
@@ -220,8 +253,8 @@ def approval(row: Row) -> Approval:
         by=row[5],
         asked_at=row[6],
         deadline=row[7],
-        form=_raw(row[8]),
-        evidence=_raw(row[9]),
+        form=raw(row[8], whose),
+        evidence=raw(row[9], whose),
         required=row[10],
         approvers=decoded(_names, row[11], whose),
         escalations=decoded(_escalations, row[12], whose),
@@ -230,7 +263,7 @@ def approval(row: Row) -> Approval:
         votes=decoded(_votes, row[15], whose),
         decided_at=row[16],
         decided_by=row[17],
-        answer=_raw(row[18]),
+        answer=raw(row[18], whose),
         delegations=decoded(_delegations, row[19], whose),
     )
 
@@ -281,12 +314,13 @@ def _given(value: Raw) -> str | None:
     return text(value) if value else None
 
 
-def _raw(column: str | None) -> Raw:
-    return ABSENT if column is None else Raw(column.encode())
-
-
 def line_columns(line: Line) -> Row:
     return (line.run_id, line.node, line.attempt, line.at, line.level, line.text)
+
+
+def line(row: Row) -> Line:
+    check_types(row, _LINE, f"line {row[6]} of run {caller_id(RunId(str(row[0])))}")
+    return Line(*row)
 
 
 def record_columns(record: Record) -> Row:
@@ -294,7 +328,13 @@ def record_columns(record: Record) -> Row:
 
 
 def record(row: Row) -> Record:
-    return Record(row[0], row[1], row[2], Raw(row[3].encode()), row[4])
+    """One that is damaged has no body, which whoever reads it refuses: who lists records must not miss one."""
+    kind, namespace, id, body, at = row
+    try:
+        check_types(row, _RECORD, "a record")
+    except Damaged:
+        return Record(str(kind), str(namespace), str(id), Raw(b""), Millis(0))
+    return Record(kind, namespace, id, Raw(body.encode()), at)
 
 
 def inbox_columns(row: InboxRow) -> Row:
@@ -302,9 +342,22 @@ def inbox_columns(row: InboxRow) -> Row:
 
 
 def inbox_row(row: Row) -> InboxRow:
-    """A body that is no text can't be read by anyone, and so waits; those behind it don't."""
-    body = row[3].encode() if isinstance(row[3], str) else b""
-    return InboxRow(row[0], row[1], row[2], body, row[4])
+    """One that is damaged has no body: it can't be read by anyone, and so waits; those behind it don't."""
+    try:
+        check_types(row, _INPUT, "an input")
+    except Damaged:
+        return InboxRow(RunId(str(row[0])), Shard(0), str(row[2]), b"", Millis(0))
+    return InboxRow(row[0], row[1], row[2], row[3].encode(), row[4])
+
+
+def timer_row(row: Row) -> TimerRow:
+    check_types(row, _TIMER, f"timer {row[2]} of run {caller_id(RunId(str(row[0])))}")
+    return TimerRow(*row)
+
+
+def snapshot(run_id: RunId, row: Row) -> Snapshot:
+    check_types(row, _SNAPSHOT, f"the snapshot of run {caller_id(run_id)}")
+    return Snapshot(row[0], row[1], row[2].encode())
 
 
 def dead_letter_columns(letter: DeadLetter) -> Row:
@@ -322,8 +375,12 @@ def dead_letter_columns(letter: DeadLetter) -> Row:
 
 
 def dead_letter(row: Row) -> DeadLetter:
+    whose = f"dead letter {row[0]}"
+    check_types(row, _LETTER, whose)
     run_id, namespace, token, label, attempts, error, at, status = row[1:]
-    cause = decoded(_error, error, f"dead letter {row[0]}")
+    if status not in LETTER_STATUSES:
+        raise damaged(whose, f"its status is {status!r}")
+    cause = decoded(_error, error, whose)
     return DeadLetter(row[0], run_id, namespace, token, label, attempts, cause, at, status)
 
 

@@ -235,3 +235,19 @@ async def _approvals(call: object) -> object:
 
 async def _true(found: bool) -> bool:
     return found
+
+
+async def test_a_stream_ends_when_its_key_is_revoked(db: str) -> None:
+    async with serving(db, settings=Settings(open=False)) as served:
+        key, text = await served.site.auth.keys.create("ann", "operator", "*")
+        headers = {"authorization": f"Bearer {text}", "accept": _ACCEPT}
+        client = {"name": "x", "version": "1"}
+        asked = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": client}
+        begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}
+        opened = await served.client.post("/mcp", json=begin, headers=headers)
+        headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+        async with asyncio.timeout(10), served.client.stream("GET", "/mcp", headers=headers) as stream:
+            assert stream.status_code == 200
+            await served.site.auth.keys.revoke(key.id)
+            assert [line async for line in stream.aiter_lines()] == []
+        assert (await served.client.get("/mcp", headers=headers)).status_code == 401

@@ -12,7 +12,7 @@ import msgspec
 from plait.api.noun import Noun
 from plait.kernel import values
 from plait.kernel.clock import Clock
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, Records, read_body
 
 from .running.state import Binding
 
@@ -51,7 +51,7 @@ class StoredHandlers:
         found: list[StoredHandler] = []
         after: str | None = None
         while page := await self._records.list(_KIND, namespace, after=after, limit=_PAGE):
-            found += [values.decode(record.body, StoredHandler) for record in page]
+            found += [read_body(record, StoredHandler) for record in page]
             after = page[-1].id
         return found
 

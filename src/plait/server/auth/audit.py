@@ -13,7 +13,8 @@ from plait.api.audit import AUDIT, AuditEntry, AuditOutcome, AuditPage
 from plait.api.caller import EVERYWHERE, Caller
 from plait.kernel import values
 from plait.kernel.clock import Clock
-from plait.kernel.records import Record, Records
+from plait.kernel.errors import Damaged
+from plait.kernel.records import Record, Records, read_body
 
 from .rate_limit import RateLimit
 from .signing import PREFIX
@@ -65,7 +66,7 @@ class Audit:
         """Newest first; of one namespace, or of all."""
         place = None if namespace in (None, EVERYWHERE) else namespace
         found = await self._records.list(AUDIT, place, after=cursor, limit=limit + 1, newest_first=True)
-        entries = [values.decode(record.body, AuditEntry) for record in found[:limit]]
+        entries = [_listed(record) for record in found[:limit]]
         return AuditPage(entries=entries, next=entries[-1].id if len(found) > limit else None)
 
     def _room(self, caller: Caller) -> bool:
@@ -112,3 +113,19 @@ def _clean(text: str | None) -> str | None:
         return None
     shown = _SECRETS.sub("[secret]", text.replace("\0", "").encode("utf-8", "replace").decode())
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+
+
+def _listed(record: Record) -> AuditEntry:
+    """A damaged one is in its place, with what is still known of it."""
+    try:
+        return read_body(record, AuditEntry)
+    except Damaged as error:
+        return AuditEntry(
+            id=record.id,
+            at=record.at,
+            who="",
+            namespace=record.namespace,
+            action="damaged",
+            outcome="refused",
+            code=error.code,
+        )

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import logging
 import re
 import secrets
 from collections.abc import AsyncIterator, Sequence
@@ -23,14 +24,16 @@ from plait.api.caller import EVERYWHERE, ROLES, Role
 from plait.api.key import FACET_PATTERN, MOST_RUNNING, MOST_STARTS, Key
 from plait.kernel import values
 from plait.kernel.clock import Clock
-from plait.kernel.errors import InvalidInput, Unavailable
+from plait.kernel.errors import Damaged, InvalidInput, Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, run_key
 from plait.kernel.queued import QUEUE_RULE, is_queue
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, Records, read_body
 from plait.server.nouns import KEY
 
 from . import errors
 from .ttl_cache import TtlCache
+
+log = logging.getLogger("plait.server")
 
 USE_NOTED = Millis(10 * 60_000)
 """How much `last_used_at` may lag behind: one write per key and process in that time."""
@@ -107,7 +110,7 @@ class Keys:
     async def list(self, namespace: str | None = None) -> list[Key]:
         """Keys of one namespace or of all, newest first, including revoked and expired ones."""
         uses = {record.id: record.at async for record in self._all(_USES)}
-        found = [values.decode(record.body, _Stored).key async for record in self._all(_KIND)]
+        found = [stored.key async for record in self._all(_KIND) if (stored := _listed(record)) is not None]
         return [
             msgspec.structs.replace(key, last_used_at=uses.get(key.id))
             for key in found
@@ -177,7 +180,7 @@ class Keys:
 
     async def _look(self, id: str) -> _Stored | None:
         record = await self._records.get(_KIND, _NOWHERE, id)
-        return None if record is None else values.decode(record.body, _Stored)
+        return None if record is None else read_body(record, _Stored)
 
     async def _all(self, kind: str) -> AsyncIterator[Record]:
         after: str | None = None
@@ -185,6 +188,15 @@ class Keys:
             for record in page:
                 yield record
             after = page[-1].id
+
+
+def _listed(record: Record) -> _Stored | None:
+    """A damaged one opens nothing, and keeps nobody from seeing the others."""
+    try:
+        return read_body(record, _Stored)
+    except Damaged as error:
+        log.error("a key is left out of the list: %s", error)
+        return None
 
 
 def _digest(id: str, secret: str) -> str:

@@ -22,7 +22,7 @@ from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, Records, read_body
 
 from . import errors
 from .audit import Audit
@@ -124,7 +124,7 @@ class Links(LinkMaker):
         if await self._records.add(mark):
             return True
         kept = await self._records.get(mark.kind, mark.namespace, mark.id)
-        return kept is not None and values.decode(kept.body, str) == use
+        return kept is not None and read_body(kept, str) == use
 
 
 def _mark(link: Link) -> str:

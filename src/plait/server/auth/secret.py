@@ -10,9 +10,9 @@ import hashlib
 import secrets
 
 from plait.kernel import values
-from plait.kernel.errors import InvalidInput
+from plait.kernel.errors import Damaged, InvalidInput
 from plait.kernel.ids import Millis
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, Records, read_body
 
 _NAME = ("auth.secret", "", "signing")
 SHORTEST = 32
@@ -26,7 +26,10 @@ async def signing_secret(records: Records, now: Millis, given: str | None = None
         await records.add(fresh)  # of two processes that start together, one wins
         stored = await records.get(*_NAME)
         assert stored is not None
-    return bytes.fromhex(values.decode(stored.body, str))
+    try:
+        return bytes.fromhex(read_body(stored, str))
+    except ValueError as error:
+        raise Damaged("the signing secret is damaged", str(error)) from error
 
 
 def _from_text(given: str) -> bytes:

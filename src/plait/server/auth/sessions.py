@@ -16,7 +16,7 @@ from plait.api.key import Key
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.ids import Millis
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, Records, read_body
 
 from . import errors
 from .expiry import delete_expired, expiring_id
@@ -109,7 +109,7 @@ class Sessions:
         record = await self._records.get(_KIND, _NOWHERE, ticket.session)
         if record is None:  # signed out, or deleted after it expired
             raise errors.expired()
-        stored = values.decode(record.body, _Stored)
+        stored = read_body(record, _Stored)
         if not hmac.compare_digest(stored.digest, _digest(ticket)):
             raise errors.bad_key()
         return stored

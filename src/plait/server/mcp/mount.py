@@ -17,6 +17,9 @@ from plait.api.problem import MEDIA_TYPE
 from plait.kernel.errors import NotFound, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.server import problem
+from plait.server.access import Access
+from plait.server.auth.errors import bad_key
+from plait.server.auth.sessions import CSRF_HEADER
 from plait.server.site import Site
 
 from .sdk import load_sdk
@@ -29,7 +32,7 @@ _PLACE: Final = "plait.mcp.namespace"
 """Of a request, in its scope: whose changes it wants to hear of."""
 _SESSIONS_KNOWN: Final = 20_000
 """More than there can be at once; one that is forgotten has to be opened anew."""
-_FORWARDED: Final = ("authorization", "cookie", "host", "origin", "sec-fetch-site", "sec-fetch-mode", "x-csrf-token")
+_FORWARDED: Final = ("authorization", "cookie", "host", "origin", "sec-fetch-site", "sec-fetch-mode", CSRF_HEADER)
 """What says who asks, and from where."""
 
 
@@ -70,7 +73,28 @@ class McpMount:
             await _refuse(error, send, scope)
             return
         scope[_PLACE] = caller.namespace if caller.namespace != EVERYWHERE else _stated(scope)
-        await handle(scope, receive, self._noting_owner(caller, send))
+        await self._while_allowed(caller, scope, receive, self._noting_owner(caller, send), handle)
+
+    async def _while_allowed(self, caller: Caller, scope: Scope, receive: Receive, send: Send, handle: ASGIApp) -> None:
+        """A stream may be open for days: it ends with the key that opened it."""
+        if self._site.settings.open:
+            await handle(scope, receive, send)
+            return
+        answer = _Ending(send)
+        answering = asyncio.ensure_future(handle(scope, receive, answer.send))
+        lost = asyncio.ensure_future(Access(self._site, Request(scope), caller, "any").lost())
+        try:
+            await asyncio.wait((answering, lost), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                answering.cancel()
+                await asyncio.wait((answering,))
+                await answer.end(scope)
+                return
+            await answering
+        finally:
+            for each in (answering, lost):
+                each.cancel()
+            await asyncio.gather(answering, lost, return_exceptions=True)
 
     async def _caller(self, scope: Scope, receive: Receive) -> Caller:
         if self._site.settings.open:
@@ -105,6 +129,25 @@ class McpMount:
             await send(message)
 
         return noting
+
+
+class _Ending:
+    """An answer that can be ended from outside."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._begun = self._over = False
+
+    async def send(self, message: Message) -> None:
+        self._begun = True
+        self._over = message["type"] == "http.response.body" and not message.get("more_body", False)
+        await self._send(message)
+
+    async def end(self, scope: Scope) -> None:
+        if not self._begun:
+            await _refuse(bad_key(), self._send, scope)
+        elif not self._over:
+            await self._send({"type": "http.response.body", "body": b""})
 
 
 class _Sessions:

@@ -37,7 +37,8 @@ from plait.kernel.store import (
     Verdict,
     Write,
 )
-from plait.stores import listed_rows, rows
+from plait.stores import listed_rows, rows, statements
+from plait.stores.examined_rows import damaged_rows
 from plait.stores.log_rows import log_row
 
 from .batched import Batched
@@ -92,6 +93,8 @@ _LISTING = {
 
 _CHECK_SECONDS = 3_600.0
 """That a check of one table may take."""
+_EXAMINED = statements.load("plait.stores.postgres", "examined_rows.sql")
+_EXAMINED_AT_ONCE = 500
 _PATIENCE = (Millis(1_000), Millis(10_000))
 """Of a transaction whose engine is silent: as long as its lease, within these."""
 
@@ -189,14 +192,14 @@ class PostgresStore:
         return [rows.inbox_row(row) for row in found]
 
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
-        return [TimerRow(*row) for row in await self._fetch("due_timers", list(shards), now, limit)]
+        return listed_rows.readable_timers(await self._fetch("due_timers", list(shards), now, limit))
 
     async def next_due(self, shards: Collection[Shard], after: Millis = Millis(0)) -> Millis | None:
         return (await self._fetch("next_due", list(shards), after))[0][0]
 
     async def run(self, run_id: RunId) -> RunRow | None:
         found = await self._fetch("get_run", run_id)
-        return self._numbered(found[0]) if found else None
+        return rows.checked_output(self._numbered(found[0])) if found else None
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
         async with self._use(self._lists) as connection:
@@ -267,7 +270,7 @@ class PostgresStore:
         return [listed_rows.listed_dead_letter(tuple(row)) for row in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
-        return [Line(*row) for row in await self._list("list_lines", run_id, node, after, limit)]
+        return [listed_rows.listed_line(row) for row in await self._list("list_lines", run_id, node, after, limit)]
 
     async def record(self, kind: str, namespace: str, id: str) -> Record | None:
         found = await self._fetch("get_record", kind, namespace, id)
@@ -301,7 +304,7 @@ class PostgresStore:
             return await namespaces(connection)
 
     async def integrity(self) -> list[str]:
-        """By amcheck, where the server's administrator has installed it."""
+        """By amcheck, where the server's administrator has installed it, and by reading what is beside the runs."""
         wrong: list[str] = []
         async with self._use(self._readers) as connection:
             for index, check in await connection.fetch(SQL["index_checks"]):
@@ -310,6 +313,10 @@ class PostgresStore:
                 except (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError) as error:
                     wrong.append(f"index {index}: {error}")
             lost = await connection.fetchval(SQL["lost_logs"], timeout=_CHECK_SECONDS)
+            for name, sql in _EXAMINED.items():
+                async with connection.transaction():
+                    async for row in connection.cursor(sql, prefetch=_EXAMINED_AT_ONCE):
+                        wrong += damaged_rows(name, [tuple(row)])
         return [*wrong, f"{counted(lost, 'row')} of logs without a run"] if lost else wrong
 
     async def facts(self) -> dict[str, str]:

@@ -18,7 +18,7 @@ from plait.kernel.store import Write
 from plait.stores import statements
 from plait.stores.queue_rows import limits_of
 from plait.stores.rows import inbox_columns, text
-from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, queued_columns
+from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, held_tasks, queued_columns
 
 from .database import Connection
 from .run_queues import SQL as QUEUES
@@ -158,7 +158,7 @@ async def _claim_under_limits(connection: Connection, request: ClaimRequest, que
 
 
 def _in_order(found: list[Any]) -> list[HeldTask]:
-    return [held_task(tuple(row)) for row in sorted(found, key=lambda row: (row["priority"], row["id"]))]
+    return held_tasks(map(tuple, sorted(found, key=lambda row: (row["priority"], row["id"]))))
 
 
 # -- in a commit -------------------------------------------------------------------------------------------------------

@@ -18,8 +18,10 @@ from plait.kernel.counted import counted
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import RunId, caller_id
 from plait.stores import statements
+from plait.stores.examined_rows import damaged_rows
 
 from .run_texts import index_new_runs, namespace_mark
+from .undecodable import decoded_rows
 
 Synchronous = Literal["FULL", "NORMAL"]
 
@@ -38,6 +40,7 @@ select count(*) from log
 where run not in (select number from runs) and run not in (select run from removed_runs)
 """
 _RUN_PATCHES = statements.load("plait.stores.sqlite", "run_patches.sql")
+_EXAMINED = statements.load("plait.stores.sqlite", "examined_rows.sql")
 _MIGRATIONS = list(statements.load("plait.stores.sqlite", "migrations.sql").values())
 
 
@@ -98,18 +101,20 @@ def migrate(db: apsw.Connection, path: str) -> None:
 
 
 def check_file(path: str) -> list[str]:
-    """What SQLite finds wrong with a file, logs that belong to no run, and runs that no list has; on a connection
-    of its own."""
+    """What SQLite finds wrong with a file, logs that belong to no run, runs that no list has, and rows beside them that
+    can't be read; on a connection of its own."""
     with readable_errors(path):
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         try:
             found = [str(row[0]) for row in db.execute("pragma integrity_check")]
             (lost,) = next(db.execute(_LOST))
             unlisted = [str(row[0]) for row in db.execute(_UNLISTED)]
+            malformed = [line for name, sql in _EXAMINED.items() for line in damaged_rows(name, decoded_rows(db, sql))]
         finally:
             db.close()
     wrong = [line for line in found if line != "ok"]
     wrong += [f"run {caller_id(RunId(id))} has no status or no time of creation" for id in unlisted]
+    wrong += malformed
     return [*wrong, f"{counted(lost, 'row')} of logs without a run"] if lost else wrong
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, assert_never, get_args
 
 import apsw
@@ -28,6 +30,7 @@ from plait.stores.run_lists import (
 )
 
 from .run_texts import LATEST, PLACE_BITS, search_expression
+from .undecodable import decoded_rows
 
 SQL = statements.load("plait.stores.sqlite", "run_lists.sql")
 _CAN = Abilities(orders_texts=True, splits_definitions=False)
@@ -96,10 +99,16 @@ class _Reading:
 
     def _rows(self, step: Rows, key: Key, oldest: int) -> list[RunRow]:
         """As many as the list is long, and all of the last one's moment: those the index of texts has in any order."""
+        try:
+            return self._listed(step, key, oldest, self._db.execute)  # pyright: ignore[reportUnknownArgumentType]
+        except UnicodeDecodeError:
+            return self._listed(step, key, oldest, partial(decoded_rows, self._db))
+
+    def _listed(self, step: Rows, key: Key, oldest: int, read: Callable[..., Iterable[rows.Row]]) -> list[RunRow]:
         given = {**self._bindings, **_key(key), **_text(step.text, key[0])}
         found: dict[str, RunRow] = {}
         last = None
-        for columns in self._db.execute(ROWS[step.source.index], given):
+        for columns in read(ROWS[step.source.index], given):
             created_at: int = columns[rows.CREATED_AT]
             if created_at < oldest or (len(found) >= self._query.limit and created_at != last):
                 break

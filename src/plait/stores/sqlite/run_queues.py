@@ -33,6 +33,7 @@ from plait.stores.queue_rows import (
 from plait.stores.rows import inbox_columns, json_text, text
 
 from .database import atomic
+from .undecodable import fetch_all
 
 T = TypeVar("T")
 
@@ -103,7 +104,7 @@ class SqliteRunQueues:
 
     async def _list(self, name: str, *args: object) -> list[Any]:
         def fetch(db: apsw.Connection) -> list[Any]:
-            return db.execute(SQL[name], args).fetchall()
+            return fetch_all(db, SQL[name], args)
 
         return await self._read(fetch)
 

@@ -61,6 +61,7 @@ from .run_queues import SqliteRunQueues
 from .run_texts import SQL as TEXTS
 from .run_texts import index_new_runs
 from .task_queues import SqliteTaskQueues
+from .undecodable import fetch_all
 
 T = TypeVar("T")
 
@@ -192,7 +193,7 @@ class SqliteStore:
             among = rows.json_text(list(shards))
             with atomic(db):
                 db.execute(SQL["count_recovery"], (among, SUSPECT_AFTER))
-                awake = listed_rows.readable_runs(db.execute(SQL["awake_runs"], (among,)))
+                awake = listed_rows.readable_runs(fetch_all(db, SQL["awake_runs"], (among,)))
             return [self._numbered(row) for row in awake]
 
         return await self._write(count)
@@ -202,15 +203,15 @@ class SqliteStore:
         return [rows.inbox_row(row) for row in found]
 
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
-        return [TimerRow(*row) for row in self._query("due_timers", _listed(shards), now, limit)]
+        return listed_rows.readable_timers(self._query("due_timers", _listed(shards), now, limit))
 
     async def next_due(self, shards: Collection[Shard], after: Millis = Millis(0)) -> Millis | None:
         found = self._query("next_due", _listed(shards), after)
-        return found[0][0] if found else None
+        return found[0][0] if found and isinstance(found[0][0], int) else None  # what is no number comes last
 
     async def run(self, run_id: RunId) -> RunRow | None:
         found = self._query("get_run", run_id)
-        return self._numbered(found[0]) if found else None
+        return rows.checked_output(self._numbered(found[0])) if found else None
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
         if query.text:
@@ -229,12 +230,14 @@ class SqliteStore:
 
     async def snapshot(self, run_id: RunId) -> Snapshot | None:
         found = self._query("read_snapshot", run_id)
-        return Snapshot(found[0][0], found[0][1], found[0][2].encode()) if found else None
+        return rows.snapshot(run_id, found[0]) if found else None
 
     async def blob(self, digest: str) -> bytes:
         found = self._query("read_blob", digest)
         if not found:
             raise NotFound("store.no_blob", f"no value is stored under {digest}")
+        if not isinstance(found[0][0], bytes):
+            raise Damaged("a large value is damaged", f"what is stored under {digest} is of another type")
         return found[0][0]
 
     async def reply(self, run_id: RunId, key: str) -> Taken | None:
@@ -261,7 +264,7 @@ class SqliteStore:
         return [listed_rows.listed_dead_letter(row) for row in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
-        return [Line(*row) for row in await self._list("list_lines", run_id, node, after, limit)]
+        return [listed_rows.listed_line(row) for row in await self._list("list_lines", run_id, node, after, limit)]
 
     async def record(self, kind: str, namespace: str, id: str) -> Record | None:
         found = self._query("get_record", kind, namespace, id)
@@ -340,7 +343,7 @@ class SqliteStore:
         """What may be long is read beside the loop."""
 
         def fetch(db: apsw.Connection) -> list[Any]:
-            return db.execute(SQL[name], args).fetchall()
+            return fetch_all(db, SQL[name], args)
 
         return await self._read(fetch)
 
@@ -362,11 +365,9 @@ class SqliteStore:
         if self._reader is None:
             raise RuntimeError("the store is not open")
         try:
-            return self._reader.execute(sql, args).fetchall()
+            return fetch_all(self._reader, sql, args)
         except apsw.Error as error:
             raise_readable(error, self.path)
-        except UnicodeDecodeError as error:
-            raise Damaged(f"rows of {self.path} are damaged", f"{_first_name(args)} has text that is none") from error
 
     async def _poll(self, callback: Callable[[], None]) -> None:
         while True:
@@ -379,11 +380,6 @@ class SqliteStore:
             if version != self._seen:
                 self._seen = version
                 callback()
-
-
-def _first_name(args: tuple[object, ...]) -> str:
-    """What was asked for, most often a run's id."""
-    return next((str(arg) for arg in args if isinstance(arg, str)), "one of them")
 
 
 def _empty_journal(db: apsw.Connection) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 import apsw
@@ -27,11 +28,12 @@ from plait.kernel.queued import (
 from plait.kernel.store import Write
 from plait.stores import statements
 from plait.stores.rows import json_text, text
-from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, queued_columns
+from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, held_tasks, queued_columns
 
 from .database import atomic, without_waiting
 from .run_queues import SQL as QUEUES
 from .run_queues import choose, gate_of, limits_on, note_start
+from .undecodable import fetch_all
 
 T = TypeVar("T")
 
@@ -65,7 +67,7 @@ class SqliteTaskQueues:
                 found: list[HeldTask] = []
                 for queue in request.queues:  # one after the other: what is claimed of one may count for the next
                     free, limited = _free(db, request, (wanted[0], queue, *wanted[2:]), request.limit - len(found), now)
-                    found += [held_task(next(db.execute(SQL["claim"], (id, *terms, limited)))) for id in free]
+                    found += held_tasks(_claimed(db, id, (id, *terms, limited)) for id in free)
                 return found
 
         return await self._write(take)
@@ -155,6 +157,12 @@ def _free(
     for _, partition in chosen:
         note_start(db, namespace, limits, "task", partition, now)
     return [id for id, _ in chosen], True
+
+
+def _claimed(db: apsw.Connection, id: int, terms: tuple[object, ...]) -> Any:
+    with suppress(UnicodeDecodeError):  # then it is claimed, and read with care
+        return next(db.execute(SQL["claim"], terms))
+    return fetch_all(db, SQL["claimed"], (id,))[0]
 
 
 def _columns(tasks: Sequence[QueuedTask]) -> list[tuple[Any, ...]]:

@@ -43,6 +43,11 @@ where id = ?1
 returning run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
           timeout, heartbeat, terms, progress, enqueued_at, priority, partition, claim, worker, claimed_at, lease;
 
+-- claimed: a task that was just given to a worker
+select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
+       timeout, heartbeat, terms, progress, enqueued_at, priority, partition, claim, worker, claimed_at, lease
+from queued_tasks where id = ?1;
+
 -- lengths: how many tasks wait on each queue, and how many workers are at
 select namespace, queue, count(*) - count(claim), count(claim) from queued_tasks group by 1, 2 order by 1, 2;
 

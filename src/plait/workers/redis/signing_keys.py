@@ -15,7 +15,7 @@ from plait.definitions.hashing import canonical
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.ids import Millis
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, Records, read_body
 
 _KIND, _ID = "redis.signing_keys", "keys"
 _VALID = 2
@@ -60,7 +60,7 @@ class SigningKeys:
             await self._records.add(self._record(namespace, [self._fresh()]))  # of two who do this, one wins
             found = await self._records.get(_KIND, namespace, _ID)
             assert found is not None
-        return KeyRing(values.decode(found.body, list[SigningKey]))
+        return KeyRing(read_body(found, list[SigningKey]))
 
     async def rotate(self, namespace: str) -> KeyRing:
         """A new key signs from now on; the one before it stays valid until the next rotation."""

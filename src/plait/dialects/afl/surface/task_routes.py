@@ -214,6 +214,7 @@ ROUTES = (
         claim,
         AgentTasks,
         body=ClaimEvents,
+        waits=True,
         faults=(_FORBIDDEN,),
         example={"agent": "geo-1", "facets": ["geo.*"]},
     ),

@@ -20,7 +20,7 @@ from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE, check_namespace
-from plait.kernel.records import Record, Records
+from plait.kernel.records import Record, Records, read_body
 
 from .source import Part, PolicyRule, Positive
 
@@ -85,7 +85,7 @@ class NamespacePolicies:
 
     async def get(self, namespace: str = DEFAULT_NAMESPACE) -> NamespacePolicy:
         found = await self._records.get(_KIND, namespace, _ID)
-        return NO_POLICY if found is None else msgspec.json.decode(found.body, type=NamespacePolicy)
+        return NO_POLICY if found is None else read_body(found, NamespacePolicy)
 
     async def set(
         self, policy: NamespacePolicy | dict[str, Any], namespace: str = DEFAULT_NAMESPACE

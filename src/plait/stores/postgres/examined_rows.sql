@@ -1,0 +1,22 @@
+-- examine_approvals: all of them, for a deep look
+select * from plait.approvals;
+
+-- examine_dead_letters: all of them
+select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters;
+
+-- examine_inbox: what nobody has taken yet
+select run_id, shard, key, body, at from plait.inbox where taken = false;
+
+-- examine_timers: all of them
+select run_id, shard, token, due from plait.timers;
+
+-- examine_tasks: all that are on queues
+select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
+       timeout, heartbeat, terms, progress, enqueued_at, priority, partition, claim, worker, claimed_at, lease
+from plait.queued_tasks;
+
+-- examine_queues: those with limits
+select name, settings from plait.queues;
+
+-- examine_records: all documents
+select kind, namespace, id, body, at from plait.records;

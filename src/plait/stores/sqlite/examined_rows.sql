@@ -1,0 +1,22 @@
+-- examine_approvals: all of them, for a deep look
+select * from approvals;
+
+-- examine_dead_letters: all of them
+select id, run_id, namespace, token, label, attempts, error, at, status from dead_letters;
+
+-- examine_inbox: what nobody has taken yet
+select run_id, shard, key, body, at from inbox where taken = 0;
+
+-- examine_timers: all of them
+select run_id, shard, token, due from timers;
+
+-- examine_tasks: all that are on queues
+select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
+       timeout, heartbeat, terms, progress, enqueued_at, priority, partition, claim, worker, claimed_at, lease
+from queued_tasks;
+
+-- examine_queues: those with limits
+select name, settings from queues;
+
+-- examine_records: all documents
+select kind, namespace, id, body, at from records;
