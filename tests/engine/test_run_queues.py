@@ -215,6 +215,19 @@ async def test_a_debounced_start_gets_the_run_that_has_its_id_until_it_ends():
         assert (await office.send(dedup_id="x", debounce=60)).created
 
 
+async def test_a_duplicate_gets_its_run_also_where_no_more_may_wait():
+    async with Office() as office:
+        await office.engine.queues.set("mails", max_waiting=1)
+        await office.engine.queues.pause("mails")
+        first = await office.send("ann", dedup_id="x", debounce=60)
+        assert (await office.send("bob", dedup_id="x")).id == first.id
+        assert (await office.send("cat", dedup_id="x", debounce=60)).id == first.id
+        with pytest.raises(Conflict, match=r"queue\.duplicate"):
+            await office.send(dedup_id="x", reject=True)
+        with pytest.raises(Busy, match=r"^1 run waits on queue `mails`.*queue\.full"):
+            await office.send(dedup_id="y")
+
+
 async def test_a_debounced_start_of_another_definition_does_not_give_its_input_to_a_run():
     async with Office() as office:
         first = await office.send("ann", dedup_id="x", debounce=60)
@@ -254,7 +267,7 @@ async def test_a_full_queue_refuses_more():
         await office.engine.queues.set("mails", max_waiting=1)
         await office.engine.queues.pause("mails")
         await office.send()
-        with pytest.raises(Busy, match="1 runs wait on queue `mails`"):
+        with pytest.raises(Busy, match="1 run waits on queue `mails`"):
             await office.send()
 
 

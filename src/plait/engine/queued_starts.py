@@ -8,7 +8,7 @@ from plait.kernel.errors import Conflict
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.inputs import Start
 from plait.kernel.kernel import Kernel
-from plait.kernel.queue_options import check_limits, partition_of, priority_of
+from plait.kernel.queue_options import check_key, check_limits, partition_of, priority_of
 from plait.kernel.run_queues import QueuedRun, Queueing
 from plait.kernel.store import RunRow
 
@@ -43,7 +43,8 @@ class Beginning:
 
     async def _put_on_queue(self, start: Start, place: QueuedRun, *, reject: bool) -> tuple[RunId, bool]:
         kernel, row = self._kernel, self._row
-        await check_limits(kernel.store.run_queues, place)
+        duplicate = await _holder(kernel, place) is not None  # which adds nothing to a queue that is full
+        await (check_key if duplicate else check_limits)(kernel.store.run_queues, place)
         while await kernel.enqueue(row, start, place) != "ok":
             holder = await _holder(kernel, place)
             if holder is not None and reject:
