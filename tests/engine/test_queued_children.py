@@ -188,7 +188,7 @@ async def test_a_child_has_its_parents_priority_and_key_unless_it_names_its_own(
     ("settings", "text"),
     [
         ({"partitioned": True}, "queue `mails` is partitioned, and the run has no key"),
-        ({"concurrency": 1, "max_waiting": 1}, "1 runs wait on queue `mails`"),
+        ({"concurrency": 1, "max_waiting": 1}, "1 run waits on queue `mails`"),
     ],
 )
 async def test_what_its_queue_refuses_is_the_childs_failure(settings: dict[str, Any], text: str):

@@ -203,6 +203,53 @@ async def test_a_debounced_run_starts_once_with_the_last_input():
         assert (await office.send(dedup_id="x", debounce=60)).created
 
 
+async def test_a_debounced_start_gets_the_run_that_has_its_id_until_it_ends():
+    """One that was started without `debounce` has it while it runs, too."""
+    async with Office() as office:
+        first = await office.send("ann", dedup_id="x")
+        await office.started(first)
+        again = await asyncio.wait_for(office.send("bob", dedup_id="x", debounce=60), 10)
+        assert again.id == first.id
+        await first.message("end")
+        assert await first.result() == "ann"
+        assert (await office.send(dedup_id="x", debounce=60)).created
+
+
+async def test_a_duplicate_gets_its_run_also_where_no_more_may_wait():
+    async with Office() as office:
+        await office.engine.queues.set("mails", max_waiting=1)
+        await office.engine.queues.pause("mails")
+        first = await office.send("ann", dedup_id="x", debounce=60)
+        assert (await office.send("bob", dedup_id="x")).id == first.id
+        assert (await office.send("cat", dedup_id="x", debounce=60)).id == first.id
+        with pytest.raises(Conflict, match=r"queue\.duplicate"):
+            await office.send(dedup_id="x", reject=True)
+        with pytest.raises(Busy, match=r"^1 run waits on queue `mails`.*queue\.full"):
+            await office.send(dedup_id="y")
+
+
+async def test_a_debounced_start_of_another_definition_does_not_give_its_input_to_a_run():
+    async with Office() as office:
+        first = await office.send("ann", dedup_id="x", debounce=60)
+        with pytest.raises(Conflict, match=r"it is a run of mail.*queue\.duplicate"):
+            await office.engine.start(book, 7, queue="mails", dedup_id="x", debounce=60)
+        await first.message("end")
+        await office.later(61)
+        assert await first.result() == "ann"
+
+
+async def test_a_rate_does_not_stop_a_queue_for_as_long_as_the_clock_was_set_back():
+    async with Office() as office:
+        await office.engine.queues.set("mails", rate=1, period=60)
+        first, second = await office.send(), await office.send()
+        await office.started(first)
+        office.clock.set(office.clock.time - timedelta(days=1))
+        await office.later(30)
+        assert await second.events() == []
+        await office.later(60)
+        await office.started(second)
+
+
 async def test_a_partitioned_queue_wants_a_key():
     async with Office() as office:
         await office.engine.queues.set("mails", concurrency=1, partitioned=True)
@@ -220,7 +267,7 @@ async def test_a_full_queue_refuses_more():
         await office.engine.queues.set("mails", max_waiting=1)
         await office.engine.queues.pause("mails")
         await office.send()
-        with pytest.raises(Busy, match="1 runs wait on queue `mails`"):
+        with pytest.raises(Busy, match="1 run waits on queue `mails`"):
             await office.send()
 
 

@@ -14,6 +14,7 @@ from plait.schedules.decide import (
     COUNTED,
     MOST_ACTIVE,
     MOST_WAITING,
+    PUNCTUAL,
     Round,
     decide,
     must_end,
@@ -91,6 +92,15 @@ def test_a_time_is_decided_once_however_often_one_looks():
 
 def test_a_time_that_is_as_late_as_allowed_still_starts():
     assert starts(look(NEW, minute(2), catchup=MINUTE, overlap="allow").state) == [minute(1), minute(2)]
+
+
+def test_a_time_is_not_missed_because_an_engine_needed_a_moment_to_look():
+    for late in (1, PUNCTUAL):
+        found = look(NEW, Millis(minute(1) + late), catchup=0)
+        assert starts(found.state) == [minute(1)]
+        assert found.fires == []
+    [missed] = look(NEW, Millis(minute(1) + PUNCTUAL + 1), catchup=0).fires
+    assert missed.outcome == "missed"
 
 
 def test_times_that_are_too_late_are_missed_in_one_line():

@@ -87,7 +87,7 @@ async def test_engines_say_which_code_they_have(postgres_url: str):
             found = await store.fleet.announce(name, code)
         assert found == {CODE: 2}
         assert await store.fleet.pool_of(await place(store, "run")) == (CODE, 2)
-        assert await store.fleet.pools() == [Pool(CODE, engines=2, owned=0, runs=1)]
+        assert await store.fleet.pools() == [Pool(CODE, engines=2, owned=0, runs=1, shards=POOL)]
         await store.release("two")
         assert await store.fleet.announce("one", [CODE]) == {CODE: 1}
 

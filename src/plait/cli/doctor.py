@@ -16,7 +16,6 @@ from plait.engine.deep_check import DeepCheck
 from plait.engine.run_check import check_run, repair_run
 from plait.kernel.census import Owner
 from plait.kernel.errors import PlaitError
-from plait.kernel.fleet import POOL_SHARDS
 from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Millis, Shard
 from plait.kernel.store import RunFilter, RunRow
 from plait.registry.engine import Engine
@@ -142,8 +141,8 @@ async def _examine_database(db: str, report: Report) -> None:
         _owners(held, now, report)
         live = await engine.runs(RunFilter(status="running", limit=MANY))
         examine_runs(live, now, report)
-        pools = await _pools(engine, report)
-        await _left_lying(engine, pools, live, any(alive(owner, now) for owner in held), now, report)
+        pooled = await _pools(engine, report)
+        await _left_lying(engine, pooled, live, any(alive(owner, now) for owner in held), now, report)
         letters = await engine.kernel.store.dead_letters(None)
         examine_letters([letter for letter in letters if letter.status == "pending"], report)
 
@@ -224,15 +223,15 @@ def _owners(held: list[Owner], now: Millis, report: Report) -> None:
         )
 
 
-async def _pools(engine: Engine, report: Report) -> int:
-    """Runs that need code which not every engine has; returns how many pools there are."""
+async def _pools(engine: Engine, report: Report) -> list[Shard]:
+    """Runs that need code which not every engine has; returns where they are."""
     fleet = engine.kernel.store.fleet
     pools = [] if fleet is None else await fleet.pools()
     for pool in pools:
         examine_pool(pool.code, pool.runs, pool.engines, report)
     if draining := await engine.drains.list():
         report.facts["draining"] = ", ".join(draining)
-    return len(pools)
+    return [shard for pool in pools for shard in pool.shards]
 
 
 def _without_engine(inputs: int, timers: int, under_way: int, report: Report) -> None:
@@ -252,10 +251,10 @@ def _without_engine(inputs: int, timers: int, under_way: int, report: Report) ->
 
 
 async def _left_lying(
-    engine: Engine, pools: int, live: list[RunRow], working: bool, now: Millis, report: Report
+    engine: Engine, pooled: list[Shard], live: list[RunRow], working: bool, now: Millis, report: Report
 ) -> None:
     """Inputs that nobody takes, timers that nobody fires, runs that nobody goes on with."""
-    shards = [Shard(number) for number in range(SHARDS + pools * POOL_SHARDS)]
+    shards = [*map(Shard, range(SHARDS)), *pooled]
     store = engine.kernel.store
     inbox, due = await store.inbox(shards, MANY), await store.due(shards, now, MANY)
     report.facts["waiting"] = f"{words.counted(len(inbox), 'input')}, {words.counted(len(due), 'timer')} due"

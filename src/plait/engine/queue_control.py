@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from msgspec.structs import replace
 
-from plait.kernel.admission import EVERY_QUEUE, NO_LIMITS, SECOND, QueueSettings
+from plait.kernel.admission import EVERY_QUEUE, SECOND, QueueSettings
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.kernel import Kernel, millis
@@ -41,29 +42,24 @@ class QueueControl:
         limits = {"concurrency": concurrency, "per_worker": per_worker, "rate": rate, "max_waiting": max_waiting}
         for option, given in limits.items():
             _check_count(option, given)
-        known = await self._known(name, namespace)
-        return await self._put(
-            name,
-            namespace,
-            QueueSettings(
-                concurrency=concurrency,
-                per_worker=per_worker,
-                rate=rate,
-                period=SECOND if rate is None else millis(_seconds(period)),
-                partitioned=partitioned,
-                max_waiting=max_waiting,
-                paused=known.paused,
-            ),
+        wanted = QueueSettings(
+            concurrency=concurrency,
+            per_worker=per_worker,
+            rate=rate,
+            period=SECOND if rate is None else millis(_seconds(period)),
+            partitioned=partitioned,
+            max_waiting=max_waiting,
         )
+        return await self._change(name, namespace, lambda known: replace(wanted, paused=known.paused))
 
     async def pause(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> QueueSettings:
         """Nothing on the queue begins; what has begun goes on."""
         self._check_name(name)
-        return await self._put(name, namespace, replace(await self._known(name, namespace), paused=True))
+        return await self._change(name, namespace, lambda known: replace(known, paused=True))
 
     async def resume(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> QueueSettings:
         self._check_name(name)
-        return await self._put(name, namespace, replace(await self._known(name, namespace), paused=False))
+        return await self._change(name, namespace, lambda known: replace(known, paused=False))
 
     async def list(self, *, namespace: str = DEFAULT_NAMESPACE) -> list[QueueState]:
         """The queues that have limits, or that something waits or works on."""
@@ -82,12 +78,11 @@ class QueueControl:
         self._kernel.must_live()
         return await self._kernel.store.run_queues.holders(namespace, name, _HOLDERS)
 
-    async def _known(self, name: str, namespace: str) -> QueueSettings:
+    async def _change(
+        self, name: str, namespace: str, change: Callable[[QueueSettings], QueueSettings]
+    ) -> QueueSettings:
         self._kernel.must_live()
-        return await self._kernel.store.run_queues.settings(namespace, name) or NO_LIMITS
-
-    async def _put(self, name: str, namespace: str, settings: QueueSettings) -> QueueSettings:
-        await self._kernel.store.run_queues.set(namespace, name, settings)
+        settings = await self._kernel.store.run_queues.change(namespace, name, change)
         self._kernel.admitter.ring(namespace)
         self._kernel.queue_watch.ring()
         return settings

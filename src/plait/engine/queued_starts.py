@@ -8,7 +8,7 @@ from plait.kernel.errors import Conflict
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.inputs import Start
 from plait.kernel.kernel import Kernel
-from plait.kernel.queue_options import check_limits, partition_of, priority_of
+from plait.kernel.queue_options import check_key, check_limits, partition_of, priority_of
 from plait.kernel.run_queues import QueuedRun, Queueing
 from plait.kernel.store import RunRow
 
@@ -43,21 +43,36 @@ class Beginning:
 
     async def _put_on_queue(self, start: Start, place: QueuedRun, *, reject: bool) -> tuple[RunId, bool]:
         kernel, row = self._kernel, self._row
-        await check_limits(kernel.store.run_queues, place)
+        duplicate = await _holder(kernel, place) is not None  # which adds nothing to a queue that is full
+        await (check_key if duplicate else check_limits)(kernel.store.run_queues, place)
         while await kernel.enqueue(row, start, place) != "ok":
             holder = await _holder(kernel, place)
             if holder is not None and reject:
-                raise Conflict(
-                    "queue.duplicate",
-                    f"run {caller_id(holder)} on queue `{place.queue}` has the dedup id {place.dedup_id!r}",
-                    why="it waits or runs",
-                    fix="wait until it has ended, or start without `reject` to get that run",
-                )
-            if holder is not None and (not place.debounced or await kernel.debounce(holder, start, place.delay)):
+                fix = "wait until it has ended, or start without `reject` to get that run"
+                raise _duplicate(holder, place, "it waits or runs", fix)
+            if holder is not None and (not place.debounced or await self._debounce(holder, start, place)):
                 return holder, False
             if holder is None and await self._chosen_ids.has(row, self._taken):
                 return row.id, False
         return row.id, True
+
+    async def _debounce(self, holder: RunId, start: Start, place: QueuedRun) -> bool:
+        """Whether the caller gets the holder: with this start, or as it is, if it runs and has its id until it ends.
+        False: it has let go of the id meanwhile."""
+        kernel, row = self._kernel, self._row
+        held = await kernel.store.run(holder)
+        if held is not None and (held.dialect, held.definition) != (row.dialect, row.definition):
+            fix = "use a `dedup_id` that runs of one definition have"
+            raise _duplicate(holder, place, f"it is a run of {held.definition}, which can't have this input", fix)
+        if await kernel.debounce(holder, start, place.delay):
+            return True
+        runs = await kernel.store.run_queues.place(holder) is None
+        return runs and await _holder(kernel, place) == holder
+
+
+def _duplicate(holder: RunId, place: QueuedRun, why: str, fix: str) -> Conflict:
+    what = f"run {caller_id(holder)} on queue `{place.queue}` has the dedup id {place.dedup_id!r}"
+    return Conflict("queue.duplicate", what, why=why, fix=fix)
 
 
 async def _holder(kernel: Kernel, place: QueuedRun) -> RunId | None:

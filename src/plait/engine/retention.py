@@ -1,8 +1,9 @@
 """`engine.retention`: how long ended runs are kept, and their removal.
 
 Each namespace has rules: how long after its end a run of a status goes, and whether it is archived first. Engines at
-work look every minute, each for the runs of its own shards. A round removes a few runs a commit, and lets the run loop
-have its turn between any two; a run that somebody reopens meanwhile stays.
+work look every minute, each for the runs of its own shards, and of those that no engine has the code for. A round
+removes a few runs a commit, and lets the run loop have its turn between any two; a run that somebody reopens meanwhile
+stays.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from plait.stores.archive.archive import Archive
 from plait.stores.archive.archived_run import encode
 from plait.stores.archive.names import name_of
 
+from .abandoned_pools import AbandonedPools
 from .archiving import gathered
 from .record_trims import RecordTrims
 
@@ -55,6 +57,7 @@ class Retention:
         self._stored = stored
         self._trims = RecordTrims(records, stored)
         self._keys = KeyTrims(stored, kernel.clock)
+        self._pools = AbandonedPools(kernel.store.fleet)
         self._dialects = dialects
         self.archive = archive
         self._task: asyncio.Task[None] | None = None
@@ -111,8 +114,9 @@ class Retention:
     # -- a round -------------------------------------------------------------------------------------------------
 
     async def apply(self) -> int:
-        """Removes what is due now, of the shards that this engine owns; says how many runs went."""
+        """Removes what is due now, of the shards that this engine owns or nobody can; says how many runs went."""
         now, removed = self._kernel.clock.now(), 0
+        await self._pools.look()
         await self._kernel.task_logs.flush()  # lines that come after the removal of their run would stay for good
         for namespace, rules in (await self.all()).items():
             removed += await self._apply_rules(namespace, rules, now)
@@ -120,6 +124,7 @@ class Retention:
                 await self._trim_audit(namespace, Millis(now - rules.audit))
         await self._sweep()
         await self._remove_lost_inputs(Millis(now - _LOST))
+        await self._pools.remove_emptied()
         await self._trims.apply(now)
         await self._keys.apply()
         return removed
@@ -135,7 +140,7 @@ class Retention:
         """Of children that ended when the run that started them had gone: they would be read again and again."""
         found = [RunId("")] * _ROWS
         while len(found) == _ROWS:
-            found = await self._kernel.store.removals.remove_lost_inputs(self._kernel.leases.shards, before, _ROWS)
+            found = await self._kernel.store.removals.remove_lost_inputs(self._shards(), before, _ROWS)
             for run_id in dict.fromkeys(found):
                 self._kernel.delivery.gone(run_id)
 
@@ -153,9 +158,12 @@ class Retention:
             age = rules.age(status)
             if age is not None:
                 for dialect in self._dialects:
-                    shards = self._kernel.leases.shards
+                    shards = self._shards()
                     before = Millis(now - age)
                     yield EndedQuery(namespace=namespace, dialect=dialect, status=status, before=before, shards=shards)
+
+    def _shards(self) -> set[Shard]:
+        return self._kernel.leases.shards | self._pools.shards
 
     async def _remove(self, query: EndedQuery, rules: RetentionRules) -> int:
         """All that a query finds, page by page."""
@@ -175,7 +183,8 @@ class Retention:
         while deleted == _ROWS:
             deleted = await self._kernel.store.removals.shrink(ready, before, _ROWS)
             await asyncio.sleep(0)  # the run loop's turn
-        epochs = self._kernel.leases.epochs
+        abandoned = await self._pools.epochs({runs[run_id] for run_id in ready})
+        epochs = {**abandoned, **self._kernel.leases.epochs}
         unused = {} if rules.archive else await self._unused_keys(ready)
         writes = [
             Write(run_id, runs[run_id], epochs[runs[run_id]], removal=before, records=unused.get(run_id, ()))

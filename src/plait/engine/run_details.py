@@ -111,8 +111,8 @@ async def _missing_code(kernel: Kernel, row: RunRow) -> Reason | None:
     fleet = kernel.store.fleet
     if fleet is None or row.shard < SHARDS:
         return None
-    pool, engines = await fleet.pool_of(row.shard)
-    return None if engines else no_engine(pool)
+    found = await fleet.pool_of(row.shard)
+    return no_engine(found[0]) if found is not None and not found[1] else None
 
 
 def _waited(run: Run) -> list[Reason]:

@@ -29,6 +29,8 @@ class Pool(msgspec.Struct, frozen=True, gc=False):
     """Of its shards."""
     runs: int
     """That have not ended."""
+    shards: list[Shard] = []
+    """Their numbers. There are gaps where pools were that are not needed any more."""
 
 
 class Fleet(Protocol):
@@ -40,11 +42,25 @@ class Fleet(Protocol):
         """As `Store.claim`, of the shards of a pool."""
         ...
 
-    async def pool_of(self, shard: Shard) -> tuple[str, int]:
-        """Whose shard it is, and how many living engines have that code."""
+    async def pool_of(self, shard: Shard) -> tuple[str, int] | None:
+        """Whose shard it is, and how many living engines have that code. None if it is not there any more."""
         ...
 
     async def pools(self) -> list[Pool]: ...
+    async def abandoned(self) -> list[Shard]:
+        """Shards of pools that nobody holds, and whose code no engine has."""
+        ...
+
+    async def raise_epochs(self, shards: Collection[Shard]) -> list[Lease]:
+        """Fences whoever held some shards that nobody holds now. With the new epochs the caller may write, until
+        somebody claims them: it holds nothing, and keeps nobody waiting."""
+        ...
+
+    async def remove_emptied(self) -> list[str]:
+        """Deletes the shards of pools that are abandoned and have no run; says whose they were. The last pool stays:
+        no number of a shard is given twice, as its epochs would begin below those of whoever had it."""
+        ...
+
     def watch(self, callback: Callable[[], None]) -> None:
         """Calls back on the event loop when another engine came, has new code, or gave shards up."""
         ...

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar, cast
 
 from . import values
 from .admission import EVERY_QUEUE, QueueSettings
+from .counted import counted
 from .errors import Busy, InvalidInput
 from .ids import Millis
 from .queued import QUEUE_RULE, is_queue
@@ -132,7 +133,7 @@ def _full(name: str, most: int, key: str | None) -> Busy:
     where = "queues of the namespace" if name == EVERY_QUEUE else f"queue `{name}`"
     refusal = Busy(
         "queue.full",
-        f"{most:,} runs wait on {where}" + (f" for `{key}`" if key else ""),
+        f"{counted(most, 'run')} {'waits' if most == 1 else 'wait'} on {where}" + (f" for `{key}`" if key else ""),
         why="more are not allowed",
         fix="try again later",
     )

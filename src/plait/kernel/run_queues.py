@@ -12,7 +12,7 @@ back by that alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Literal, Protocol, TypedDict
 
@@ -167,8 +167,11 @@ class RunQueues(Protocol):
 
     async def settings(self, namespace: str, queue: str) -> QueueSettings | None: ...
 
-    async def set(self, namespace: str, queue: str, settings: QueueSettings) -> None:
-        """Holds for whatever begins from now on, in every process; what is under way counts."""
+    async def change(
+        self, namespace: str, queue: str, change: Callable[[QueueSettings], QueueSettings]
+    ) -> QueueSettings:
+        """Makes of the settings others, which hold for whatever begins from now on, in every process; what is under way
+        counts. Two processes that change them at once do so one after the other."""
         ...
 
     async def states(self, namespace: str) -> list[QueueState]: ...

@@ -26,6 +26,9 @@ COUNTED = 100
 """Times that are counted when they were missed."""
 MOST_WAITING = 1000
 MOST_ACTIVE = 20
+PUNCTUAL = 10_000
+"""Milliseconds. A time that is no later is not missed, whatever `catchup` says: it may take so long until an engine
+looks, as one that is gone is waited for."""
 AHEAD = 3_600_000
 """Milliseconds. A schedule that is further ahead than that met a clock that was wrong: it goes on from now."""
 
@@ -55,7 +58,7 @@ def decide(
     cursor, more = state.cursor if state.cursor <= now + AHEAD else now, False
     backfills = list(state.backfills)
     if not state.paused:
-        cursor = table.note_missed(timing, cursor, Millis((looked or now) - settings.catchup_ms))
+        cursor = table.note_missed(timing, cursor, Millis((looked or now) - max(settings.catchup_ms, PUNCTUAL)))
         due = list(islice(takewhile(lambda at: at <= now, timing.after(cursor)), AT_ONCE))
         for at in due:
             table.place(Slot(at, settings.overlap))

@@ -50,7 +50,7 @@ async def admitted(store: Store, queue: str = "q", limit: int = 100) -> list[str
 
 
 async def limit(store: Store, queue: str = "q", **settings: Any) -> None:
-    await store.run_queues.set("default", queue, QueueSettings(**settings))
+    await store.run_queues.change("default", queue, lambda _: QueueSettings(**settings))
 
 
 async def end(store: Store, owner: Owner, run_id: str) -> None:
@@ -127,6 +127,17 @@ async def test_no_more_runs_start_in_a_period_than_the_rate_allows(backend: Back
         assert found.wait is not None
         assert HOUR - 60_000 < found.wait <= HOUR
         assert await admitted(store) == []
+
+
+async def test_settings_that_two_processes_change_at_once_have_both_changes(backend: Backend):
+    """Who pauses a queue while another sets its limits must not find it at work again."""
+    async with opened(backend) as store, opened(backend) as other:
+
+        def one_more(known: QueueSettings) -> QueueSettings:
+            return replace(known, concurrency=(known.concurrency or 0) + 1)
+
+        await asyncio.gather(*(each.run_queues.change("default", "q", one_more) for each in [store, other] * 10))
+        assert await store.run_queues.settings("default", "q") == QueueSettings(concurrency=20)
 
 
 async def test_the_limits_of_all_queues_together_hold_too(backend: Backend):
@@ -310,6 +321,17 @@ async def test_no_more_tasks_begin_in_a_period_than_the_rate_allows(backend: Bac
         assert await _claim(store, "c1") == ["t0", "t1"]
         await must(store, finishing("run", "t0", "c1"))
         assert await _claim(store, "c2") == []
+
+
+async def test_a_worker_gets_tasks_of_its_queues_in_the_order_that_it_names_them_also_with_limits(backend: Backend):
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        await limit(store, "gpu", concurrency=2)
+        await enqueue(store, owner, *(queued_task("run", f"{q}{n}", queue=q) for q in ("cpu", "gpu") for n in range(4)))
+        request = claim_request("c1", queues=["gpu", "cpu"], limit=3)
+        assert [held.task.token for held in await store.queues.claim(request)] == ["gpu0", "gpu1", "cpu0"]
+        request = claim_request("c2", queues=["cpu", "gpu"], limit=2)
+        assert [held.task.token for held in await store.queues.claim(request)] == ["cpu1", "cpu2"]
 
 
 async def test_tasks_go_by_priority_and_keep_the_limits_of_their_keys(backend: Backend):

@@ -79,7 +79,7 @@ async def _with_care(session: Session, writes: Sequence[Write]) -> list[Verdict]
 async def _fence(connection: Connection, writes: Sequence[Write]) -> list[Verdict]:
     shards = {write.shard for write in writes if write.epoch is not None}
     held = dict(map(tuple, await connection.fetch(SQL["hold_epochs"], list(shards))))
-    return ["ok" if write.epoch is None or held[write.shard] == write.epoch else "fenced" for write in writes]
+    return ["ok" if write.epoch is None or held.get(write.shard) == write.epoch else "fenced" for write in writes]
 
 
 async def _apply_one(session: Session, write: Write) -> Verdict:

@@ -6,6 +6,8 @@ import zlib
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 
+import asyncpg
+
 from plait.kernel.fleet import POOL_SHARDS, Pool
 from plait.kernel.ids import Millis, Shard
 from plait.kernel.leases import Lease
@@ -42,17 +44,44 @@ class PostgresFleet:
     async def claim(self, owner: str, ttl: Millis, want: int, pool: str) -> list[Lease]:
         return await self._claim(owner, ttl, want, pool)
 
-    async def pool_of(self, shard: Shard) -> tuple[str, int]:
+    async def pool_of(self, shard: Shard) -> tuple[str, int] | None:
         async with self._use() as connection:
-            [row] = await connection.fetch(SQL["pool_of"], shard)
-            return row[0], row[1]
+            found = await connection.fetch(SQL["pool_of"], shard)
+            return (found[0][0], found[0][1]) if found else None
 
     async def pools(self) -> list[Pool]:
         async with self._use() as connection:
             return [Pool(*row) for row in await connection.fetch(SQL["pools"])]
 
+    async def abandoned(self) -> list[Shard]:
+        async with self._use() as connection:
+            return [Shard(row[0]) for row in await connection.fetch(SQL["abandoned"])]
+
+    async def raise_epochs(self, shards: Collection[Shard]) -> list[Lease]:
+        async with self._use() as connection:
+            return [Lease(*row) for row in await connection.fetch(SQL["raise_epochs"], list(shards))]
+
+    async def remove_emptied(self) -> list[str]:
+        async with self._use() as connection:
+            if not await _emptied(connection):
+                return []
+            try:
+                async with connection.transaction():
+                    await connection.execute(SQL["wait_shortly"])
+                    await connection.execute(SQL["lock_shards"])
+                    emptied = await _emptied(connection)  # runs may have come before we had the lock
+                    await connection.execute(SQL["remove_pools"], emptied)
+            except asyncpg.LockNotAvailableError:
+                return []  # there is another time
+            return emptied
+
     def watch(self, callback: Callable[[], None]) -> None:
         self._listener().watch_shards(callback)
+
+
+async def _emptied(connection: Connection) -> list[str]:
+    abandoned = [row[0] for row in await connection.fetch(SQL["abandoned"])]
+    return [row[0] for row in await connection.fetch(SQL["emptied"], abandoned)] if abandoned else []
 
 
 async def write_moves(connection: Connection, origin: str, writes: Sequence[Write]) -> None:

@@ -19,7 +19,8 @@ select pool, (select count(*) from plait.engines
        count(*) filter (where owner is not null and expires > plait.ms(clock_timestamp())),
        (select count(*) from plait.runs r
         where r.status = 'running' and r.shard >= 64
-          and r.shard in (select shard from plait.shards where pool = p.pool))
+          and r.shard in (select shard from plait.shards where pool = p.pool)),
+       array_agg(shard order by shard)
 from plait.shards p where pool <> '' group by pool order by pool;
 
 -- pool_shards: those of one pool
@@ -28,9 +29,45 @@ select shard from plait.shards where pool = $1 order by shard;
 -- lock_pools: one process makes a pool, the others wait for it
 select pg_advisory_xact_lock(hashtextextended('plait pools', 0));
 
--- make_pool: its shards, after all that there are
+-- make_pool: its shards, after all that there are; `remove_pools` leaves the last, so that no number is given twice
 insert into plait.shards (shard, pool)
 select (select max(shard) from plait.shards) + place, $1 from generate_series(1, $2) as place;
+
+-- abandoned: shards of pools that nobody holds, and whose code no engine has
+select shard from plait.shards p
+where pool <> '' and (owner is null or expires <= plait.ms(clock_timestamp()))
+  and not exists (select from plait.engines where string_to_array(pool, ' + ') <@ code)
+order by shard;
+
+-- raise_epochs: of those of some shards that nobody holds. Whoever held one is fenced as by a takeover; who raised them may
+-- write until somebody claims one, who need not wait
+with free as (
+    select shard from plait.shards
+    where shard = any ($1::integer[]) and (owner is null or expires <= plait.ms(clock_timestamp()))
+    order by shard for update
+)
+update plait.shards s set owner = null, epoch = epoch + 1, expires = 0, guarded_at = null
+from free where s.shard = free.shard
+returning s.shard, s.epoch;
+
+-- emptied: pools without a run or an input, but for the last, among those of some shards
+select pool from plait.shards p
+where pool <> ''
+group by pool
+having bool_and(shard = any ($1::integer[])) and max(shard) < (select max(shard) from plait.shards)
+   and bool_and(not exists (select from plait.runs r where r.shard = p.shard and r.shard >= 64))
+   and not exists (select from plait.inbox i
+                   where not i.taken and i.shard in (select shard from plait.shards where pool = p.pool));
+
+-- wait_shortly: whoever comes after us for a table waits as long as we do
+set local lock_timeout = '100ms';
+
+-- lock_shards: until we are done nobody commits, so no run moves. A move reads which shards there are after it has locked
+-- that of its run; those of an earlier release do so, too
+lock table plait.shards in exclusive mode;
+
+-- remove_pools: all of their shards
+delete from plait.shards where pool = any ($1::text[]) and pool <> '';
 
 -- tell: others have something to look at
 select pg_notify('plait', $1);

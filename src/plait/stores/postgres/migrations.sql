@@ -540,3 +540,9 @@ alter table plait.queued_tasks add column code text collate "C";
 
 -- step (alone) most tasks on queues have none
 create index concurrently queued_tasks_code on plait.queued_tasks (code) where claim is null and code is not null;
+
+-- v17: pools that are not needed any more
+-- expand
+
+-- step (alone) whether any run is left in one, ended or not
+create index concurrently runs_in_pools on plait.runs (shard) where shard >= 64;

@@ -94,9 +94,11 @@ delete from plait.run_texts where run = any ($1::bigint[]);
 -- forget_removed: nothing is left of them
 delete from plait.removed_runs where run = any ($1::bigint[]);
 
--- remove_lost_inputs: inputs that wait for runs that are not there
+-- remove_lost_inputs: inputs that wait for runs that are not there; also where a pool was when their sender looked
 delete from plait.inbox where id in (
     select id from plait.inbox i
-    where not taken and shard = any ($1::integer[]) and at <= $2
+    where not taken and at <= $2
+      and (shard = any ($1::integer[])
+           or (shard >= 64 and not exists (select from plait.shards s where s.shard = i.shard)))
       and not exists (select from plait.runs r where r.id = i.run_id) limit $3)
 returning run_id;

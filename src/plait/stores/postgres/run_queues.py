@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from plait.kernel.admission import Gate, Limit, QueueSettings
+from plait.kernel.admission import NO_LIMITS, Gate, Limit, QueueSettings
 from plait.kernel.ids import Millis, RunId
 from plait.kernel.run_queues import MANY, AdmissionRound, QueuePlace, QueueState, RunBacklog, SlotHolder
 from plait.kernel.store import InboxRow, NewChild, Write, refusal_key
@@ -73,11 +73,16 @@ class PostgresRunQueues:
         found = await self._fetch("get_settings", namespace, queue)
         return settings_of(found[0][0], queue) if found else None
 
-    async def set(self, namespace: str, queue: str, settings: QueueSettings) -> None:
+    async def change(
+        self, namespace: str, queue: str, change: Callable[[QueueSettings], QueueSettings]
+    ) -> QueueSettings:
         async with self._use() as connection, connection.transaction():
+            await connection.execute(SQL["add"], namespace, queue, settings_text(NO_LIMITS))
+            settings = change(settings_of(await connection.fetchval(SQL["lock_settings"], namespace, queue), queue))
             await connection.execute(SQL["set"], namespace, queue, settings_text(settings))
             await connection.execute(SQL["count_claimed"], namespace, queue)
             await connection.execute(COMMON["notify"], self._origin)
+        return settings
 
     async def states(self, namespace: str) -> list[QueueState]:
         return [queue_state(namespace, tuple(row)) for row in await self._fetch("states", namespace)]
@@ -102,6 +107,7 @@ async def _admit(connection: Connection, namespace: str, queue: str, limit: int)
     await connection.execute(SQL["sweep"], namespace, queue)
     await connection.execute(SQL["ripe"], namespace, queue, now)
     overdue = [row[0] for row in await connection.fetch(SQL["overdue"], namespace, queue, now, limit)]
+    await settle_starts(connection, namespace, limits, "run", now)
     gate = await gate_of(connection, namespace, limits, "run", now)
     by_engine = gate.counts_workers
     statement = SQL["next_by_engine" if by_engine else "next"]
@@ -172,6 +178,15 @@ async def choose(
         if len(waiting) < AT_ONCE or not new:
             break
     return chosen
+
+
+async def settle_starts(
+    connection: Connection, namespace: str, limits: Mapping[str, QueueSettings], kind: Kind, now: Millis
+) -> None:
+    """Under the lock, before they are counted."""
+    for name, settings in limits.items():
+        if settings.rate is not None:
+            await connection.execute(SQL["settle_starts"], namespace, name, kind, now)
 
 
 async def note_starts(

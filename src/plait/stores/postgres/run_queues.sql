@@ -94,9 +94,14 @@ select namespace, name from plait.queues;
 -- now: by the database's clock
 select plait.ms(clock_timestamp());
 
+-- add: a queue that nobody has set limits of
+insert into plait.queues (namespace, name, settings) values ($1, $2, $3) on conflict (namespace, name) do nothing;
+
+-- lock_settings: who changes them next sees what we make of them
+select settings from plait.queues where namespace = $1 and name = $2 for update;
+
 -- set: the limits of a queue
-insert into plait.queues (namespace, name, settings) values ($1, $2, $3)
-on conflict (namespace, name) do update set settings = excluded.settings;
+update plait.queues set settings = $3 where namespace = $1 and name = $2;
 
 -- count_claimed: what is under way counts from now on
 update plait.queued_tasks set limited = true
@@ -152,6 +157,10 @@ where namespace = $1 and ($2 = '*' or queue = $2) and limited and worker = $3;
 
 -- forget_starts: those of earlier periods
 delete from plait.queue_starts where namespace = $1 and queue = $2 and kind = $3 and at <= $4;
+
+-- settle_starts: those that are yet to come, because the clock was set back, were just now: else they would count for as long
+-- as that was
+update plait.queue_starts set at = $4 where namespace = $1 and queue = $2 and kind = $3 and at > $4;
 
 -- starts: what began lately, by key
 select partition, count(*), min(at) from plait.queue_starts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, held_
 
 from .database import Connection
 from .run_queues import SQL as QUEUES
-from .run_queues import choose, gate_of, note_starts
+from .run_queues import choose, gate_of, note_starts, settle_starts
 
 SQL = statements.load("plait.stores.postgres", "task_queues.sql")
 
@@ -40,40 +41,37 @@ class PostgresTaskQueues:
         self._use = use
         self._origin = origin
         self._limits = LimitedQueues()
+        self._turn = 0
 
     async def claim(self, request: ClaimRequest) -> list[HeldTask]:
         if request.code is not None:
             return await self._claim_by_code(request, list(request.code))
         async with self._use() as connection:
-            found: list[Any] = await connection.fetch(
-                SQL["claim"],
-                request.namespace,
-                list(request.queues),
-                _listed(request.kinds),
-                _listed(request.handlers),
-                request.limit,
-                request.claim,
-                request.worker,
-                request.lease,
-                TIMEOUT_GRACE,
-            )
-            held = _in_order(found)
             asked = request.namespace, request.queues
-            for queue in await self._limits.among(connection, *asked, fresh=not held):
-                if len(held) < request.limit:
-                    async with connection.transaction():
-                        held += await _claim_under_limits(connection, request, queue, request.limit - len(held))
+            limited = await self._limits.among(connection, *asked)
+            held = await _claim_in_turn(connection, request, limited)
+            if not held:
+                others = await self._limits.among(connection, *asked, fresh=True)
+                held = await _claim_in_turn(connection, request, others) if others != limited else []
         return held
 
     async def _claim_by_code(self, request: ClaimRequest, code: list[str]) -> list[HeldTask]:
-        terms = (request.claim, request.worker, request.lease, TIMEOUT_GRACE)
+        """Queues with limits, and tasks of all others, go first by turns: none waits for the backlog of another."""
+        self._turn += 1
         async with self._use() as connection:
-            held = _in_order(await connection.fetch(SQL["claim_by_code"], code, request.limit, *terms))
-            for namespace, queue in await connection.fetch(SQL["limited_by_code"], code):
-                if len(held) < request.limit:
-                    there = msgspec.structs.replace(request, namespace=namespace)
+            limited = [(row[0], row[1]) for row in await connection.fetch(SQL["limited_by_code"], code)]
+            places: list[tuple[str, str] | None] = [None, *limited]
+            first = self._turn % len(places)
+            held: list[HeldTask] = []
+            for place in places[first:] + places[:first]:
+                left = request.limit - len(held)
+                if left and place is None:
+                    terms = (request.claim, request.worker, request.lease, TIMEOUT_GRACE)
+                    held += _in_order(await connection.fetch(SQL["claim_by_code"], code, left, *terms))
+                elif left and place is not None:
+                    there = msgspec.structs.replace(request, namespace=place[0])
                     async with connection.transaction():
-                        held += await _claim_under_limits(connection, there, queue, request.limit - len(held))
+                        held += await _claim_under_limits(connection, there, place[1], left)
         return held
 
     async def limited(self, namespace: str, queues: Sequence[str]) -> bool:
@@ -140,6 +138,26 @@ class LimitedQueues:
         return [queue for queue in queues if every or (namespace, queue) in self._known]
 
 
+async def _claim_in_turn(connection: Connection, request: ClaimRequest, limited: Collection[str]) -> list[HeldTask]:
+    """Queue by queue, as the worker named them. Those without limits that follow each other are one statement, which
+    passes over those that have got limits meanwhile."""
+    held: list[HeldTask] = []
+    for has_limits, queues in groupby(request.queues, lambda queue: queue in limited):
+        if not has_limits and len(held) < request.limit:
+            held += await _claim_freely(connection, request, list(queues), request.limit - len(held))
+        for queue in queues if has_limits else ():
+            if len(held) < request.limit:
+                async with connection.transaction():
+                    held += await _claim_under_limits(connection, request, queue, request.limit - len(held))
+    return held
+
+
+async def _claim_freely(connection: Connection, request: ClaimRequest, queues: list[str], limit: int) -> list[HeldTask]:
+    wanted = (request.namespace, queues, _listed(request.kinds), _listed(request.handlers), limit)
+    terms = (request.claim, request.worker, request.lease, TIMEOUT_GRACE)
+    return _in_order(await connection.fetch(SQL["claim"], *wanted, *terms))
+
+
 async def _claim_under_limits(connection: Connection, request: ClaimRequest, queue: str, limit: int) -> list[HeldTask]:
     namespace = request.namespace
     asked = (namespace, queue, _listed(request.kinds), _listed(request.handlers), _listed(request.code))
@@ -147,6 +165,7 @@ async def _claim_under_limits(connection: Connection, request: ClaimRequest, que
         return []  # nobody's admission waits for a worker that is idle
     limits = limits_of(map(tuple, await connection.fetch(QUEUES["lock_limits"], namespace, queue)))
     now: Millis = await connection.fetchval(QUEUES["now"])
+    await settle_starts(connection, namespace, limits, "task", now)
     gate = await gate_of(connection, namespace, limits, "task", now, request.worker)
     chosen = await choose(connection, gate, SQL["free_under_limits"], asked, limit)
     if not chosen:

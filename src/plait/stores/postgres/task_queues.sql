@@ -69,14 +69,21 @@ returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue
           q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority,
           q.partition, q.claim, q.worker, q.claimed_at, q.lease, q.id;
 
--- claim_by_code: the same for an engine, wherever tasks are that it has the code for
+-- claim_by_code: the same for an engine, wherever tasks are that it has the code for; one of each namespace after the other.
+-- Some more are looked at than are wanted, as another may take some of them
 with now as (
     select plait.ms(clock_timestamp()) as at, set_config('synchronous_commit', 'off', true)
-), free as (
-    select id from plait.queued_tasks t
+), found as (
+    select id, priority, row_number() over (partition by namespace order by priority, id) as turn
+    from plait.queued_tasks t
     where t.claim is null and t.code = any ($1::text[])
       and not exists (select from plait.queues s where s.namespace = t.namespace and s.name in ('*', t.queue))
-    order by t.priority, t.id limit $2 for update skip locked
+), first as (
+    select id, priority, turn from found order by turn, priority, id limit 4 * $2
+), free as (
+    select t.id from plait.queued_tasks t join first on first.id = t.id
+    where t.claim is null
+    order by first.turn, first.priority, first.id limit $2 for update of t skip locked
 )
 update plait.queued_tasks q
 set claim = $3, worker = $4, claimed_at = now.at, lease = $5::bigint, deadline = now.at + q.timeout + $6::bigint,

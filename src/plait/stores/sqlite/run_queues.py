@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import apsw
 
-from plait.kernel.admission import Gate, Limit, QueueSettings
+from plait.kernel.admission import NO_LIMITS, Gate, Limit, QueueSettings
 from plait.kernel.clock import Clock
 from plait.kernel.ids import Millis, RunId
 from plait.kernel.run_queues import MANY, AdmissionRound, QueuedRun, QueuePlace, QueueState, RunBacklog, SlotHolder
@@ -85,13 +85,18 @@ class SqliteRunQueues:
         found = await self._list("get_settings", namespace, queue)
         return settings_of(found[0][0], queue) if found else None
 
-    async def set(self, namespace: str, queue: str, settings: QueueSettings) -> None:
-        def put(db: apsw.Connection) -> None:
+    async def change(
+        self, namespace: str, queue: str, change: Callable[[QueueSettings], QueueSettings]
+    ) -> QueueSettings:
+        def put(db: apsw.Connection) -> QueueSettings:
             with atomic(db):
+                found = db.execute(SQL["get_settings"], (namespace, queue)).fetchone()
+                settings = change(NO_LIMITS if found is None else settings_of(found[0], queue))
                 db.execute(SQL["set"], (namespace, queue, settings_text(settings)))
                 db.execute(SQL["count_claimed"], (namespace, queue))
+                return settings
 
-        await self._write(put)
+        return await self._write(put)
 
     async def states(self, namespace: str) -> list[QueueState]:
         return [queue_state(namespace, row) for row in await self._list("states", namespace)]
@@ -122,6 +127,7 @@ def _admit(db: apsw.Connection, namespace: str, queue: str, limit: int, now: Mil
     db.execute(SQL["ripe"], (namespace, queue, now))
     overdue = [row[0] for row in db.execute(SQL["overdue"], (namespace, queue, now, limit))]
     limits = limits_on(db, namespace, queue)
+    settle_starts(db, namespace, limits, "run", now)
     gate = gate_of(db, namespace, limits, "run", now)
     by_engine = gate.counts_workers
     statement = "next_by_engine" if by_engine else "next"
@@ -190,6 +196,15 @@ def choose(
         if len(waiting) < AT_ONCE or not new:
             break
     return chosen
+
+
+def settle_starts(
+    db: apsw.Connection, namespace: str, limits: dict[str, QueueSettings], kind: Kind, now: Millis
+) -> None:
+    """Before they are counted."""
+    for name, settings in limits.items():
+        if settings.rate is not None:
+            db.execute(SQL["settle_starts"], (namespace, name, kind, now))
 
 
 def note_start(

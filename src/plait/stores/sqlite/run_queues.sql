@@ -118,6 +118,10 @@ where namespace = ?1 and (?2 = '*' or queue = ?2) and limited = 1 and worker = ?
 -- forget_starts: those of earlier periods
 delete from queue_starts where namespace = ?1 and queue = ?2 and kind = ?3 and at <= ?4;
 
+-- settle_starts: those that are yet to come, because the clock was set back, were just now: else they would count for as long
+-- as that was
+update queue_starts set at = ?4 where namespace = ?1 and queue = ?2 and kind = ?3 and at > ?4;
+
 -- starts: what began lately, by key
 select partition, count(*), min(at) from queue_starts
 where namespace = ?1 and queue = ?2 and kind = ?3 and at > ?4 group by partition;

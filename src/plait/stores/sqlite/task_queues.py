@@ -32,7 +32,7 @@ from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, held_
 
 from .database import atomic, without_waiting
 from .run_queues import SQL as QUEUES
-from .run_queues import choose, gate_of, limits_on, note_start
+from .run_queues import choose, gate_of, limits_on, note_start, settle_starts
 from .undecodable import fetch_all
 
 T = TypeVar("T")
@@ -152,6 +152,7 @@ def _free(
     limits = limits_on(db, namespace, queue)
     if not limits:
         return [row[0] for row in db.execute(SQL["free"], (*asked, limit))], False
+    settle_starts(db, namespace, limits, "task", now)
     gate = gate_of(db, namespace, limits, "task", now, request.worker)
     chosen = choose(db, gate, "free_under_limits", asked, limit, SQL)
     for _, partition in chosen:

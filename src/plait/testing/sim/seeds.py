@@ -112,7 +112,7 @@ async def _perform(scenario: Scenario, storm: Storm | None, logs: Logs) -> Endin
     looking = Random(f"looking {scenario.seed}")
     clients = [Client(cluster, root, queued=scenario.queued) for root in scenario.roots]
     await cluster.open()
-    await cluster.store.run_queues.set(DEFAULT_NAMESPACE, LANE, QueueSettings(concurrency=1))
+    await cluster.store.run_queues.change(DEFAULT_NAMESPACE, LANE, lambda _: QueueSettings(concurrency=1))
 
     async def look() -> None:
         if storm is not None and storm.strikes("echo"):

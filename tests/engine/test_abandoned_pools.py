@@ -1,0 +1,106 @@
+"""Retention in a mixed fleet: ended runs go, also those whose code no engine has any more, and then their pools."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from plait import Context, Engine, Handle, workflow
+from plait.api.retention import RetentionRules
+from plait.errors import NotFound
+from plait.kernel.ids import SHARDS, Millis
+from tests.engine.fleets import engine, share, until
+
+MANY = 16
+AT_ONCE = Millis(0)
+
+
+@workflow(version="v1")
+async def order(ctx: Context) -> str:
+    return "v1"
+
+
+@workflow(name="order", version="v2")
+async def order_v2(ctx: Context) -> str:
+    return "v2"
+
+
+@workflow(name="order", version="v3")
+async def order_v3(ctx: Context) -> str:
+    return "v3"
+
+
+@workflow(name="waiting", version="v2")
+async def waiting(ctx: Context) -> Any:
+    found = await ctx.listen("go")
+    return found and found.body
+
+
+async def pools(one: Engine) -> list[str]:
+    assert one.kernel.store.fleet is not None
+    return [pool.code for pool in await one.kernel.store.fleet.pools()]
+
+
+async def run_elsewhere(url: str, other: Engine, definition: Any, name: str) -> None:
+    """By an engine that leaves; those whose shards the other owns have moved to a pool."""
+    async with engine(url, definition) as having:
+        await share(other, having)
+        handles = [await having.start(definition, id=f"{name}-{number}") for number in range(MANY)]
+        await asyncio.gather(*(handle.result() for handle in handles))
+        assert any([(await handle.row()).shard >= SHARDS for handle in handles])
+
+
+async def are_gone(one: Engine, name: str) -> bool:
+    found = 0
+    for number in range(MANY):
+        try:
+            await one.get(f"{name}-{number}")
+            found += 1
+        except NotFound:
+            pass
+    return not found
+
+
+async def test_ended_runs_whose_code_is_gone_are_removed_and_their_pool_after_them(postgres_url: str):
+    async with engine(postgres_url, order) as other:
+        await run_elsewhere(postgres_url, other, order_v2, "two")
+        await run_elsewhere(postgres_url, other, order_v3, "three")
+        assert await pools(other) == ["order@v2", "order@v3"]
+        await share(other)
+        await other.retention.set(RetentionRules(completed=AT_ONCE))
+        assert await other.retention.apply() == 2 * MANY
+        assert await are_gone(other, "two")
+        assert await are_gone(other, "three")
+        assert await pools(other) == ["order@v3"]
+        await run_elsewhere(postgres_url, other, order_v2, "again")
+        assert await pools(other) == ["order@v2", "order@v3"]
+
+
+async def test_a_run_that_waits_for_its_code_stays_and_goes_on_when_that_comes(postgres_url: str):
+    async with engine(postgres_url, order) as other:
+        async with engine(postgres_url, waiting) as having:
+            await share(other, having)
+            handles = [await having.start(waiting, id=f"waiting-{number}") for number in range(MANY)]
+            await until(lambda: _is_pooled(handles))
+        await share(other)
+        await other.retention.set(RetentionRules(completed=AT_ONCE, failed=AT_ONCE, cancelled=AT_ONCE))
+        await other.retention.apply()
+        async with engine(postgres_url, waiting) as back:
+            found = [await back.get(handle.id) for handle in handles]
+            for handle in found:
+                await handle.message("go", handle.id)
+            assert await asyncio.gather(*(handle.result() for handle in found)) == [handle.id for handle in handles]
+
+
+async def _is_pooled(handles: list[Handle[Any]]) -> bool:
+    return any([(await handle.row()).shard >= SHARDS for handle in handles])
+
+
+async def test_what_is_sent_to_an_ended_run_whose_code_is_gone_is_answered(postgres_url: str):
+    async with engine(postgres_url, order) as other:
+        await run_elsewhere(postgres_url, other, order_v2, "two")
+        await share(other)
+        for number in range(MANY):
+            handle = await other.get(f"two-{number}")
+            with pytest.raises(Exception, match=r"ended|completed"):
+                await asyncio.wait_for(handle.message("go", 1), 20)
