@@ -50,7 +50,7 @@ def naps(folder: Path) -> bool:
 
 
 def test_the_story_is_printed():
-    for line in ("python app.py & sleep 2; kill -9 $!", "python app.py   ", "plait dev app.py", "os._exit(1)"):
+    for line in ("python app.py & sleep 3; kill -9 $!", "python app.py   ", "plait dev app.py", "os._exit(1)"):
         assert line in README
     assert 'if __name__ == "__main__":' in APP
 

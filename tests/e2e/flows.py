@@ -382,3 +382,57 @@ async def family(ctx: Context, cups: int) -> object:
     await ctx.child("bill", BILL, {"cups": cups})
     await ctx.child("stamp", STAMP, {})
     return await ctx.child("parcel", PARCEL, {"cups": cups})
+
+
+COURIER = {"id": "courier", "steps": [{"name": "handover", "action": {"function": "handover"}, "input": {"grams": 7}}]}
+
+
+@step(name="handover", max_attempts=1)
+async def hand_over(grams: int) -> None:
+    raise CriticalError("nobody is at home")
+
+
+POST = graph(
+    {
+        "name": "post",
+        "nodes": [
+            {
+                "id": "deliver",
+                "type": "run",
+                "config": {"dialect": "refs", "definition": COURIER},
+            },
+            {"id": "thank", "type": "task", "config": {"handler": "pack"}},
+        ],
+        "edges": [{"from": "deliver", "to": "thank"}],
+    }
+)
+
+
+@workflow
+async def sending(ctx: Context) -> None:
+    """It fails in a `refs` run, which is the child of a `graph` run, which is the child of this one."""
+    await ctx.child("post", POST, {})
+
+
+@step(max_attempts=1)
+async def refuse_release(undo: Undo) -> None:
+    raise CriticalError("the shelf is locked")
+
+
+@workflow
+async def stuck_undo(ctx: Context, order: Order) -> None:
+    """Its payment fails, and so does the compensation of what it did before."""
+    await ctx.step("reserve", reserve, order, rollback=refuse_release)
+    await ctx.step("take payment", take_payment)
+
+
+@workflow
+async def doorbell(ctx: Context) -> int:
+    """Waits for a message in its second iteration."""
+
+    async def ring(c: Context, count: int):
+        if count == 1:
+            await c.listen("open")
+        return Loop.break_(count) if count == 1 else Loop.continue_(count + 1)
+
+    return await ctx.loop("rings", ring, state=0, returns=int)

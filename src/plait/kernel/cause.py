@@ -8,8 +8,11 @@ child run. What people ask first is what failed innermost, so the wrapping is fo
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from .errors import ErrorInfo
+from .ids import caller_id
+from .inputs import ChildFinished
 
 
 class Cause(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -41,7 +44,10 @@ def cause_of(error: ErrorInfo) -> Cause:
         inner = _inner(error)
         if inner is None:
             break
-        if error.kind == "child":
+        if error.kind == "child" and error.attrs.get("status") == "cancelled":
+            run, error = str(error.attrs.get("run_id", "")) or None, replace(inner, message=_cancelled(inner))
+            break
+        if error.kind == "child" and error.attrs.get("status") != "refused":  # which there is no run of
             run, run_node, label, attempts = str(error.attrs.get("run_id", "")) or None, None, "", 0
         error = inner
     return Cause(
@@ -53,6 +59,26 @@ def cause_of(error: ErrorInfo) -> Cause:
         run=run,
         run_node=run_node,
     )
+
+
+def of_operation(found: ErrorInfo, op: str, label: str, attempts: int = 1) -> ErrorInfo:
+    """The error of an operation that failed for good, with its name and how often it was tried."""
+    if attempts < 2:
+        return replace(found, ops=[op], label=label)
+    attrs = {"attempts": attempts}
+    return ErrorInfo(found.code, found.message, "exhausted", attrs=attrs, cause=found, ops=[op], label=label)
+
+
+def of_child(child: ChildFinished, code: str, message: str, type: str = "") -> ErrorInfo:
+    """The error of an operation whose child run did not complete: how a cause is found in the child."""
+    attrs = {"run_id": caller_id(child.run_id), "status": child.status}
+    return ErrorInfo(code, message, "child", type, attrs=attrs, cause=child.error)
+
+
+def _cancelled(error: ErrorInfo) -> str:
+    """Nothing failed in a child that was cancelled: the operation that waited for it is what failed."""
+    why = "" if error.message in ("", "cancelled") else f": {error.message}"
+    return f"its child run was cancelled{why}"
 
 
 def _inner(error: ErrorInfo) -> ErrorInfo | None:

@@ -240,7 +240,7 @@ async def test_ctx_timeout_raises_timeout_error_and_has_a_stable_name() -> None:
     async with deciding() as s:
         run = await s.start(w)
         await s.crash()
-        assert await s.result(run) == ["`limit` is over", "in time"]
+        assert await s.result(run) == ["timeout `limit` is over", "in time"]
         history = await run.history()
         timers = [(event["at"], event["kind"]) for event in history.of("op.opened")]
         assert timers == [("limit", "timer"), ("answer", "message"), ("enough", "timer"), ("short", "sleep")]

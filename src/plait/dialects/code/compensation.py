@@ -24,6 +24,7 @@ from .host import Surroundings
 from .location import token_of
 from .op_state import INLINE, Undoable, place_in
 from .options import Options
+from .path_words import path_words
 from .registry import AnyWorkflow
 from .replay import Replay
 from .steps import UndoCall, rollback_unbound
@@ -84,7 +85,7 @@ class Undoing:
         history, place = self._history, self._place(record)
         return Task(
             TaskToken(UNDO + (token_of(place, history.generation) if place == record.at else place)),
-            f"rollback of `{record.at}`",
+            f"rollback of `{path_words(record.at)}`",
             CALL,
             UndoCall(handler, returns, record, history.rollback_error),
             Policy(options.retry, options.timeout),

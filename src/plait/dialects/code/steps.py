@@ -27,6 +27,7 @@ from .location import check_name
 from .op import Op
 from .op_state import INLINE, OpState, Undoable
 from .options import Options, StepOptions, bad_option
+from .path_words import path_words
 from .result_check import check_result
 from .scope import Scope
 
@@ -159,7 +160,8 @@ class StepOp(Op[T]):
             token, key = replay.token(at), f"{history.run_id}:{at}:{history.generation}"
         else:  # a run that was never rewound, as most: its tokens are its paths
             token, key = at, f"{history.run_id}:{at}:0"
-        return Task(token, f"step `{at}`", CALL, self, options.policy, key, at)  # pyright: ignore[reportArgumentType]
+        label = f"step `{path_words(at) if '/' in at else at}`"
+        return Task(token, label, CALL, self, options.policy, key, at)  # pyright: ignore[reportArgumentType]
 
     # -- as the input of its task --------------------------------------------------------------------------------
 
@@ -190,7 +192,7 @@ class StepOp(Op[T]):
         replay, at = self.scope.replay, self.at
         return Task(
             replay.token(at),
-            f"step `{at}`",
+            f"step `{path_words(at)}`",
             STEP,
             PythonInput(named.name, self._raw),
             self._options.policy,

@@ -102,7 +102,7 @@ class Timeout:
                 self._op.future.cancel()
             return
         if self._task is not None and self._task.uncancel() <= self._cancelling and exc_type is asyncio.CancelledError:
-            raise TimeoutError(f"`{self._op.name}` is over") from exc
+            raise TimeoutError(f"timeout `{self._op.name}` is over") from exc
 
     def _expire(self) -> None:
         if not self._left and self._task is not None:

@@ -1,7 +1,7 @@
 /** Each node of both runs in one row; a row opens to what differs inside. */
 
 import { Fragment, useId, useState } from "react";
-import type { Node, NodeDiff } from "../../api/types";
+import type { Node, NodeDiff, Pause } from "../../api/types";
 import { Empty } from "../../components/Empty";
 import { CheckField } from "../../components/Field";
 import { span } from "../../components/format";
@@ -9,7 +9,13 @@ import { JsonDiff } from "../../components/JsonDiff";
 import { StatusIcon } from "../../components/Status";
 import { CHANGE_WORDS, compared, slower, tally, tookOf } from "./labels";
 
-export function Nodes({ nodes }: { nodes: NodeDiff[] }) {
+/** When each run stood still, because it had ended before it was tried again. */
+interface Pauses {
+  a: readonly Pause[] | undefined;
+  b: readonly Pause[] | undefined;
+}
+
+export function Nodes({ nodes, pauses }: { nodes: NodeDiff[]; pauses: Pauses }) {
   const [all, setAll] = useState(false);
   const shown = all ? nodes : nodes.filter(({ change }) => change !== "same");
   return (
@@ -24,13 +30,13 @@ export function Nodes({ nodes }: { nodes: NodeDiff[] }) {
           Times and IDs are not compared. Show identical nodes to see durations.
         </Empty>
       ) : (
-        <NodeTable nodes={shown} />
+        <NodeTable nodes={shown} pauses={pauses} />
       )}
     </section>
   );
 }
 
-function NodeTable({ nodes }: { nodes: NodeDiff[] }) {
+function NodeTable({ nodes, pauses }: { nodes: NodeDiff[]; pauses: Pauses }) {
   return (
     <div className="card compare-scroll">
       <table className="table compare-table">
@@ -44,7 +50,7 @@ function NodeTable({ nodes }: { nodes: NodeDiff[] }) {
         </thead>
         <tbody>
           {nodes.map((node) => (
-            <NodeRow key={node.id} node={node} />
+            <NodeRow key={node.id} node={node} pauses={pauses} />
           ))}
         </tbody>
       </table>
@@ -52,10 +58,11 @@ function NodeTable({ nodes }: { nodes: NodeDiff[] }) {
   );
 }
 
-function NodeRow({ node }: { node: NodeDiff }) {
+function NodeRow({ node, pauses }: { node: NodeDiff; pauses: Pauses }) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const { sign, word } = CHANGE_WORDS[node.change];
+  const took = { a: tookOf(node.a, pauses.a), b: tookOf(node.b, pauses.b) };
   return (
     <Fragment>
       <tr className={`compare-row ${node.change}`}>
@@ -77,12 +84,12 @@ function NodeRow({ node }: { node: NodeDiff }) {
           </button>
         </td>
         <td>
-          <Side node={node.a} />
+          <Side node={node.a} took={took.a} />
         </td>
         <td>
-          <Side node={node.b} />
+          <Side node={node.b} took={took.b} />
         </td>
-        <td className="mono">{slower(node.a, node.b)}</td>
+        <td className="mono">{slower(took.a, took.b)}</td>
       </tr>
       {open && (
         <tr id={id}>
@@ -100,9 +107,8 @@ function pathOf({ id, label, a, b }: NodeDiff): string {
   return (b ?? a)?.path || label || id;
 }
 
-function Side({ node }: { node: Node | undefined }) {
+function Side({ node, took }: { node: Node | undefined; took: number | undefined }) {
   if (!node) return <span className="faint">missing</span>;
-  const took = tookOf(node);
   return (
     <span className="compare-cell">
       <StatusIcon status={node.status} />

@@ -1,7 +1,7 @@
 /** Two runs side by side: facts, input, output, and what each node did in both. */
 
 import type { RunDetail, RunDiff } from "../../api/types";
-import { useResource } from "../../api/use-resource";
+import { type Resource, useResource } from "../../api/use-resource";
 import { Button } from "../../components/Button";
 import { ErrorBox } from "../../components/ErrorBox";
 import { JsonDiff } from "../../components/JsonDiff";
@@ -43,6 +43,8 @@ function runPath(id: string): string {
 
 function Compared({ a, b }: { a: string; b: string }) {
   const { data, error, reload } = useResource<RunDiff>(`${runPath(a)}/diff?with=${encodeURIComponent(b)}`);
+  const left = useResource<RunDetail>(runPath(a));
+  const right = useResource<RunDetail>(runPath(b));
   if (error) {
     return (
       <ErrorBox error={error}>
@@ -57,16 +59,16 @@ function Compared({ a, b }: { a: string; b: string }) {
         <RunFacts side="A" run={data.a} other={data.b} />
         <RunFacts side="B" run={data.b} other={data.a} />
       </div>
-      <Values a={a} b={b} diff={data} />
-      <Nodes nodes={data.nodes} />
+      <Values left={left} right={right} diff={data} />
+      <Nodes nodes={data.nodes} pauses={{ a: left.data?.view.pauses, b: right.data?.view.pauses }} />
     </>
   );
 }
 
+type Loaded = Pick<Resource<RunDetail>, "data" | "error">;
+
 /** The whole values, so that a change is seen among what did not change. */
-function Values({ a, b, diff }: { a: string; b: string; diff: RunDiff }) {
-  const left = useResource<RunDetail>(runPath(a));
-  const right = useResource<RunDetail>(runPath(b));
+function Values({ left, right, diff }: { left: Loaded; right: Loaded; diff: RunDiff }) {
   const error = left.error ?? right.error;
   if (error) return <ErrorBox error={error} />;
   return (

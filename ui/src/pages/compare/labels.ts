@@ -1,7 +1,8 @@
 /** Labels for two nodes that are compared side by side. */
 
-import type { Node, NodeDiff } from "../../api/types";
+import type { Node, NodeDiff, Pause } from "../../api/types";
 import { span } from "../../components/format";
+import { idleOf } from "../run/active-time";
 
 export const CHANGE_WORDS: { [change in NodeDiff["change"]]: { sign: string; word: string } } = {
   same: { sign: "=", word: "same" },
@@ -10,16 +11,16 @@ export const CHANGE_WORDS: { [change in NodeDiff["change"]]: { sign: string; wor
   only_b: { sign: "+", word: "only in B" },
 };
 
-export function tookOf(node: Node | undefined): number | undefined {
+/** How long it was at work: as its run's own page says. */
+export function tookOf(node: Node | undefined, pauses?: readonly Pause[]): number | undefined {
   if (node?.started_at === undefined || node.ended_at === undefined) return undefined;
-  return node.ended_at - node.started_at;
+  return node.ended_at - node.started_at - idleOf(node, pauses);
 }
 
 const NOTICEABLE_MS = 50;
 
 /** How much longer B took than A, when that can be noticed. */
-export function slower(a: Node | undefined, b: Node | undefined): string | undefined {
-  const [one, other] = [tookOf(a), tookOf(b)];
+export function slower(one: number | undefined, other: number | undefined): string | undefined {
   if (one === undefined || other === undefined) return undefined;
   const more = other - one;
   if (Math.abs(more) < NOTICEABLE_MS || Math.abs(more) < one * 0.1) return undefined;

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { api } from "../../api/client";
+import { withQuery } from "../../api/namespace";
 import type { DeadLetter } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { Button } from "../../components/Button";
@@ -10,7 +11,7 @@ import { ErrorBox } from "../../components/ErrorBox";
 import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { useQuery } from "../../shell/router";
+import { Link, useQuery } from "../../shell/router";
 import { toast } from "../../shell/toasts";
 import { usePoll } from "../../shell/use-poll";
 import { DeadLetterCard } from "./DeadLetterCard";
@@ -26,7 +27,8 @@ const FILTERS = [
 export default function DeadLetters() {
   const [query, setQuery] = useQuery();
   const status = query.get("status") === "all" ? "all" : "pending";
-  const { data, error, reload } = useResource<{ dead_letters: DeadLetter[] }>(`/dlq?status=${status}`);
+  const run = query.get("run") ?? undefined;
+  const { data, error, reload } = useResource<{ dead_letters: DeadLetter[] }>(withQuery("/dlq", { status, run }));
   usePoll(reload, EVERY);
   return (
     <Page
@@ -49,6 +51,18 @@ export default function DeadLetters() {
       <p className="muted">
         Tasks that failed on their last attempt. Retry runs a task again and lets its run continue; Discard drops it.
       </p>
+      {run !== undefined && (
+        <p>
+          Of run{" "}
+          <Link className="text" to={`/runs/${encodeURIComponent(run)}`}>
+            {run}
+          </Link>{" "}
+          only.{" "}
+          <Link className="text" to="/dlq">
+            Show all
+          </Link>
+        </p>
+      )}
       {error && (
         <ErrorBox error={error}>
           <Button onClick={reload}>Try again</Button>

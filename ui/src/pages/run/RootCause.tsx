@@ -8,6 +8,8 @@ import { StatusIcon } from "../../components/Status";
 import { Link } from "../../shell/router";
 import type { Asked } from "./actions/requests";
 
+const FEW = 4;
+
 interface RootCauseProps {
   /** As it is shown, now or at an earlier event. */
   detail: RunDetail;
@@ -52,6 +54,7 @@ export function RootCause({ detail, actions, onNode, onAction }: RootCauseProps)
             </button>
           )}
         </div>
+        <NotCompensated detail={detail} onNode={onNode} />
         {run.error && (
           <details className="cause-more">
             <summary>
@@ -65,13 +68,46 @@ export function RootCause({ detail, actions, onNode, onAction }: RootCauseProps)
   );
 }
 
+/** What could not be compensated: a second thing that went wrong, and that somebody has to see to. */
+function NotCompensated({ detail: { run, view }, onNode }: Pick<RootCauseProps, "detail" | "onNode">) {
+  const failed = view.nodes.filter(({ kind, status }) => kind === "rollback" && status === "failed");
+  if (failed.length === 0) return null;
+  return (
+    <ul className="cause-undone">
+      {failed.slice(0, FEW).map(({ id, label, error }) => (
+        <li key={id}>
+          <button type="button" className="cause-link" onClick={() => onNode(id)}>
+            {label.replaceAll("`", "")}
+          </button>{" "}
+          failed{error && `: ${error.message}`}
+        </li>
+      ))}
+      {failed.length > FEW && <li>and {failed.length - FEW} more</li>}
+      <li>
+        <Link className="cause-link" to={`/dlq?run=${encodeURIComponent(run.id)}`}>
+          <Icon name="letters" size={14} />
+          Retry or discard
+        </Link>
+      </li>
+    </ul>
+  );
+}
+
 function InChild({ run, node }: { run: string; node: string | undefined }) {
   const query = node === undefined ? "" : `?node=${encodeURIComponent(node)}`;
   return (
-    <Link className="cause-link" to={`${pathOf(run)}${query}`} title={run}>
-      <Icon name="child" size={14} />
-      Open child run {shortId(run)}
-    </Link>
+    <>
+      <Link className="cause-link" to={`${pathOf(run)}${query}`} title={run}>
+        <Icon name="child" size={14} />
+        Open child run {shortId(run)}
+      </Link>
+      {node !== undefined && (
+        <Link className="cause-link" to={`${pathOf(run)}?tab=logs&node=${encodeURIComponent(node)}`}>
+          <Icon name="runs" size={14} />
+          Log
+        </Link>
+      )}
+    </>
   );
 }
 

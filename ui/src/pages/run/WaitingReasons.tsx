@@ -23,6 +23,7 @@ const ICONS: { [kind: string]: IconName } = {
   message: "message",
   approval: "approvals",
   child: "child",
+  dead_letter: "letters",
   blocked: "warning",
   stuck: "warning",
 };
@@ -69,7 +70,7 @@ function Why({ reason, detail, onNode, onAction }: WaitingProps & { reason: Reas
       <Icon name={ICONS[kind] ?? "play"} />
       <span className="why-text">
         <span className="faint">{waitLead(kind)}</span>{" "}
-        {node ? <Named text={text} node={node} onNode={onNode} /> : text}
+        {node ? <Named text={text} node={node} words={wordsOf(detail, node)} onNode={onNode} /> : text}
         {until !== undefined && (
           <span className="muted">
             {" "}
@@ -77,6 +78,11 @@ function Why({ reason, detail, onNode, onAction }: WaitingProps & { reason: Reas
           </span>
         )}
       </span>
+      {kind === "dead_letter" && (
+        <Link className="text" to={`/dlq?run=${encodeURIComponent(detail.run.id)}`}>
+          Open dead letter
+        </Link>
+      )}
       {kind === "approval" && <Decide detail={detail} node={node} />}
       {kind === "message" && detail.actions.includes("message") && (
         <Button look="ghost" className="small" onClick={() => onAction({ action: "message", name: messageName(text) })}>
@@ -100,8 +106,16 @@ function Decide({ detail: { run, view }, node }: { detail: RunDetail; node: stri
   );
 }
 
+interface NamedProps {
+  text: string;
+  node: string;
+  /** What people call the node. */
+  words: string;
+  onNode: (id: string) => void;
+}
+
 /** The text with its `names` set apart; the one of the node selects it. */
-function Named({ text, node, onNode }: { text: string; node: string; onNode: (id: string) => void }) {
+function Named({ text, node, words, onNode }: NamedProps) {
   let seen = 0;
   return text.split(/(`[^`]*`)/).map((part) => {
     seen += 1;
@@ -110,10 +124,15 @@ function Named({ text, node, onNode }: { text: string; node: string; onNode: (id
     if (name !== node) return <code key={`${seen} ${part}`}>{name}</code>;
     return (
       <button key={`${seen} ${part}`} type="button" className="why-node" onClick={() => onNode(node)}>
-        {name}
+        {words}
       </button>
     );
   });
+}
+
+/** "parcels / loop 2 / ship", where its id is a path of tokens. */
+function wordsOf({ view }: RunDetail, id: string): string {
+  return view.nodes.find((node) => node.id === id)?.path || id;
 }
 
 function messageName(text: string): string {

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from plait.kernel.errors import ErrorInfo
 
-from .nodes import StepNode, path_of
+from .nodes import StepNode, path_of, path_words
 
 REFERENCE: Final = "AFL_REFERENCE"
 EVALUATION: Final = "AFL_EVALUATION"
@@ -56,5 +56,12 @@ def at_step(node: StepNode, found: ErrorInfo) -> ErrorInfo:
     """The same, with the place where it happened; the innermost is kept."""
     if found.ops:
         return found
-    path = path_of(node)
-    return replace(found, ops=[node.id], label=path, attrs={**found.attrs, "path": path})
+    return replace(found, ops=[node.id], label=path_words(node), attrs={**found.attrs, "path": path_of(node)})
+
+
+def after(attempts: int, found: ErrorInfo) -> ErrorInfo:
+    """The same error, of an event that was tried so often."""
+    if attempts < 2 or found.kind == "child":
+        return found
+    attrs = {**found.attrs, "attempts": attempts}
+    return replace(found, kind="exhausted", attrs=attrs, cause=found.cause or found)

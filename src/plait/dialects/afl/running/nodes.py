@@ -7,6 +7,7 @@ was there before it.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -19,6 +20,8 @@ from .states import COMPLETE, TABLE_OF, TERMINAL, TableName
 
 SELF: Final = ""
 """Among what a block waits for: the block itself, where its source or its conditions wait for steps."""
+
+_ELEMENT: Final = re.compile(r"\[(\d+)\]")
 
 Body = Literal["declaration", "statement"]
 """Where a block is written: in a declaration, which sees nothing of its caller, or after a statement."""
@@ -190,3 +193,12 @@ def shown_path(node: StepNode) -> str:
     if not node.is_block or node.record.element is not None:
         return path
     return f"{path}/{label_of(node)}" if path else label_of(node)
+
+
+def path_words(node: StepNode) -> str:
+    """The path as people say it: `[0]/a` is `item 1 / a`."""
+    return " / ".join(_ELEMENT.sub(_item, name) for name in shown_path(node).split("/"))
+
+
+def _item(found: re.Match[str]) -> str:
+    return f"item {int(found[1]) + 1}"

@@ -7,8 +7,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw
 
-from plait.kernel import values
-from plait.kernel.cause import cause_of
+from plait.kernel import cause, values
 from plait.kernel.effects import CancelChild, CancelTask
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import TaskToken, caller_id
@@ -17,7 +16,7 @@ from plait.kernel.inputs import ChildFinished, Message, TaskResult
 from .arguments import check_types, with_defaults
 from .events import ContinueIgnored, EventCompleted, EventFailed, ScriptCompleted, ScriptFailed, StepUpdated
 from .evolve import hear
-from .failures import EVENT_FAILED, EVENT_TIMEOUT, SCRIPT, StepError, error
+from .failures import EVENT_FAILED, EVENT_TIMEOUT, SCRIPT, StepError, after, error
 from .iteration import Iteration
 from .nodes import StepNode, event_id
 from .state import Binding, EventRecord
@@ -113,7 +112,7 @@ def _event_failed(it: Iteration, node: StepNode, attempt: int, why: ErrorInfo) -
     event.closed = it.run.state.seq
     node.asked = False
     it.run.waiting -= 1
-    it.fail(node, why)
+    it.fail(node, after(attempt, why))
     it.run.attend(node)
 
 
@@ -139,10 +138,9 @@ def _type(found: ErrorInfo) -> str:
 
 
 def of_child(child: ChildFinished) -> ErrorInfo:
-    why = f"it was {child.status}" if child.error is None else cause_of(child.error).text or child.error.message
+    why = f"it was {child.status}" if child.error is None else cause.cause_of(child.error).text or child.error.message
     verb = "could not be started" if child.status == "refused" else child.status
-    found = error(EVENT_FAILED, f"child run `{caller_id(child.run_id)}` {verb}: {why}", "ChildFailed", child.error)
-    return msgspec.structs.replace(found, kind="child", attrs={"run_id": caller_id(child.run_id)})
+    return cause.of_child(child, EVENT_FAILED, f"child run `{caller_id(child.run_id)}` {verb}: {why}", "ChildFailed")
 
 
 # -- scripts -----------------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def _node(run: AflRun, info: RunInfo, node: StepNode, tasks: Facts) -> Node:
         input=dict(record.params) or None,
         output=dict(record.returns) or None,
         error=record.error,
-        detail=record.state if not record.facet_name else f"{record.state}, {record.facet_name}",
+        detail=record.facet_name,
         child=_child(run, info, node),
         token=token,
     )

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Raw
 
 from plait.dialects.goals.steps.step import Step
+from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis
 from plait.kernel.values import NULL
@@ -102,8 +103,8 @@ class WorkFailed(Event, frozen=True, tag="work_failed"):
     token: str
     error: str
     attempts: int = 1
-    cause: str = ""
-    """Why a child run failed, without the goals in between that could not be reached because of it."""
+    cause: ErrorInfo | str = ""
+    """Of a child run that did not complete. Logs of older versions have a sentence."""
 
 
 class LateResult(Event, frozen=True, tag="late_result"):

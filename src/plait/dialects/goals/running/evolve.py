@@ -28,7 +28,7 @@ from .flow import Flow, Slots
 from .resumption import resume
 from .state import DONE, FlowState, ItemState, ItemStatus, StartData, StepState, Value, compensated_item
 
-GOAL_FAILED = "goals.goal_failed"
+GOAL_FAILED, STEP_FAILED = "goals.goal_failed", "goals.step_failed"
 """The code of an outcome; a run that failed otherwise was ended from outside."""
 
 _UNDONE: dict[str, ItemStatus] = {

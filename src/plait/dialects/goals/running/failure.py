@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import RunId, caller_id
 
 from .children import child_name
-from .evolve import GOAL_FAILED
+from .evolve import GOAL_FAILED, STEP_FAILED
 from .flow import Flow
 from .state import StepState
 
@@ -46,11 +48,14 @@ def _first_to_fail(flow: Flow, step_id: str) -> str:
 def _step_error(flow: Flow, step_id: str, run_id: RunId) -> ErrorInfo:
     plan, step = flow.compiled.steps[step_id], flow.state.steps[step_id]
     token, item = next(((token, item) for token, item in step.items.items() if item.status == "failed"), ("", None))
+    cause = "" if item is None else item.cause
+    if isinstance(cause, ErrorInfo):
+        return replace(cause, ops=[step_id], label=plan.step.name)
     if item is not None and plan.step.type in ("flow", "run"):
         child = caller_id(child_name(run_id, step_id, token, item.round))
-        told = ErrorInfo("goals.step_failed", item.cause or step.error)
+        told = ErrorInfo(STEP_FAILED, cause or step.error)
         return _of(step_id, plan.step.name, told, "child", {"run_id": child})
-    told = ErrorInfo("goals.step_failed", step.error)
+    told = ErrorInfo(STEP_FAILED, step.error)
     if item is not None and item.attempts > 1:
         return _of(step_id, plan.step.name, told, "exhausted", {"attempts": item.attempts})
     return _of(step_id, plan.step.name, told)

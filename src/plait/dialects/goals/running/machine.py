@@ -8,7 +8,7 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Raw
 
-from plait.kernel.cause import cause_of
+from plait.kernel.cause import of_child
 from plait.kernel.effects import CancelChild, ClearTimer, Decision, Effect, RetryTask, SetTimer
 from plait.kernel.errors import Conflict
 from plait.kernel.events import Event, RunReopened, RunStarted
@@ -43,7 +43,7 @@ from .decision_builder import DecisionBuilder, RunContext
 from .details import run_details
 from .edits import patch
 from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
-from .evolve import begun, fold
+from .evolve import STEP_FAILED, begun, fold
 from .flow import Flow
 from .recovery import after_load, children, children_again, fill_all, go_on, local_work, pending_effects
 from .reopening import retry, settle
@@ -165,8 +165,7 @@ class GoalsMachine:
         if not builder.flow.takes_results:
             builder.record(LateResult(found[0].id, child.token, child.output, error))
         elif error:
-            cause = "" if child.error is None else cause_of(child.error).text
-            failed(builder, found[0], child.token, error, cause=cause)
+            failed(builder, found[0], child.token, error, cause=of_child(child, STEP_FAILED, error))
         else:
             answered(builder, found[0], child.token, named_outputs(child.output))
 

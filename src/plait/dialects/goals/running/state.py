@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.dialects.goals.planning.plan import Plan
+from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.values import ABSENT
 
@@ -58,8 +59,8 @@ class ItemState(msgspec.Struct, omit_defaults=True):
     returned: Raw = ABSENT
     """Raw outputs that a script has to map."""
     error: str = ""
-    cause: str = ""
-    """Why its child run failed."""
+    cause: ErrorInfo | str = ""
+    """Why its child run failed; a sentence in snapshots of older versions."""
     attempts: int = 0
     """That have failed so far."""
     retry_at: Millis | None = None

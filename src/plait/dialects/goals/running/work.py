@@ -172,7 +172,7 @@ def succeeded(
 
 
 def failed(
-    builder: DecisionBuilder, plan: StepPlan, token: str, error: str, attempts: int = 1, cause: str = ""
+    builder: DecisionBuilder, plan: StepPlan, token: str, error: str, attempts: int = 1, cause: ErrorInfo | str = ""
 ) -> None:
     """The first failed item fails the step: what has not begun never does, what is under way may report."""
     builder.record(WorkFailed(plan.id, token, error, attempts, cause))

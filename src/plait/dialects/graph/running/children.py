@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from plait.kernel.cause import cause_of
+from plait.kernel.cause import cause_of, of_child
 from plait.kernel.effects import CancelTask, FailTask, RetryTask, StartChild
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.inputs import ChildFinished
@@ -15,7 +15,7 @@ from plait.kernel.queue_options import defined
 from plait.kernel.task import Task
 
 from .child_ids import child_id
-from .decision_builder import DecisionBuilder, error
+from .decision_builder import DecisionBuilder
 from .events import ChildRetried
 from .failure import fail
 from .settle import settle
@@ -63,7 +63,7 @@ def child_finished(builder: DecisionBuilder, child: ChildFinished) -> None:
     elif not execution.retrying:
         why = f"it was {child.status}" if child.error is None else cause_of(child.error).text or child.error.message
         what = f"child run `{caller_id(child.run_id)}` of `{execution.node}` {child.status}: {why}"
-        failed = error("child_failed", what, child.error)
+        failed = of_child(child, "graph.child_failed", what)
         if child.status == "failed":
             builder.effect(FailTask(child_task(builder, execution), execution.child, failed))
         else:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from plait.kernel.cause import of_operation
 from plait.kernel.effects import Finish
 from plait.kernel.errors import ErrorInfo
 
@@ -47,6 +48,8 @@ def _output(builder: DecisionBuilder) -> Raw:
 
 
 def node_failed(builder: DecisionBuilder, execution: Execution) -> ErrorInfo:
-    node, cause = execution.node, execution.error
-    why = cause.message if cause is not None else "it failed"
-    return ErrorInfo("graph.node_failed", f"node `{node}` failed: {why}", cause=cause, ops=[node], label=node)
+    """The message names the node; the cause inside of it is about the node, so that no reader names it twice."""
+    node, name = execution.node, builder.plan(execution).ir.name or execution.node
+    found = execution.error or error("failed", "it failed")
+    cause = of_operation(found, node, name, execution.attempts)
+    return ErrorInfo("graph.node_failed", f"node `{node}` failed: {found.message}", cause=cause, ops=[node], label=name)

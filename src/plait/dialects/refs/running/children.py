@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.dialects.refs.definition.plan import StepPlan
-from plait.kernel.cause import cause_of
+from plait.kernel.cause import cause_of, of_child
 from plait.kernel.effects import StartChild
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken, caller_id
@@ -18,7 +18,6 @@ from plait.kernel.values import NULL
 
 from .child_ids import child_id
 from .decision_builder import DecisionBuilder
-from .failures import error
 from .state import Work, work_id
 
 CREATE_TOOL: Final = "COLLECTION_WORKFLOW_EXECUTION_CREATE"
@@ -108,8 +107,7 @@ def finished_output(step: StepPlan, child: ChildFinished) -> Raw:
 
 def child_error(child: ChildFinished) -> ErrorInfo:
     why = f"it was {child.status}" if child.error is None else cause_of(child.error).text or child.error.message
+    what = f"child run `{caller_id(child.run_id)}` {child.status}"
     if child.status == "refused":
-        found = error("child_failed", f"the child run could not be started: {why}", child.error)
-    else:
-        found = error("child_failed", f"child run `{caller_id(child.run_id)}` {child.status}: {why}", child.error)
-    return msgspec.structs.replace(found, kind="child", attrs={"run_id": caller_id(child.run_id)})
+        what = "the child run could not be started"
+    return of_child(child, "child_failed", f"{what}: {why}")

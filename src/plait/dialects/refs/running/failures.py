@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from plait.dialects.refs.definition.plan import StepPlan
+from plait.kernel.cause import of_operation
 from plait.kernel.errors import ErrorInfo
 
 _TIMEOUTS: Final = {"tool": "tool_timeout", "code": "code_timeout"}
@@ -36,8 +37,8 @@ def got_an_answer(found: ErrorInfo | None) -> bool:
     return found is not None and found.code not in _UNANSWERED
 
 
-def of_run(id: str, found: ErrorInfo) -> ErrorInfo:
+def of_run(id: str, found: ErrorInfo, attempts: int = 1) -> ErrorInfo:
     """Why a run failed: one of its steps did."""
     label = f'Step "{id}"'
-    cause = replace(found, ops=[id], label=label)
+    cause = of_operation(found, id, label, attempts)
     return ErrorInfo(found.code, f"{label} failed: {found.message}", cause=cause)

@@ -139,7 +139,7 @@ def fail_work(builder: DecisionBuilder, step: StepPlan, index: int | None, why: 
     if builder.over:
         return
     if step.on_error == "fail":
-        fail_run(builder, of_run(work_id(step.name, index), why))
+        fail_run(builder, of_run(work_id(step.name, index), why, attempts))
     elif index is not None:
         iteration_settled(builder, step)
 

@@ -43,7 +43,7 @@ def _fail_by_what_failed(builder: DecisionBuilder) -> None:
     for step in builder.plan.order:
         work = builder.run.work(step.name)
         if work.status == "failed" and step.on_error == "fail" and work.error is not None:
-            fail_run(builder, of_run(step.name, work.error))
+            fail_run(builder, of_run(step.name, work.error, work.attempts))
             return
 
 
