@@ -102,8 +102,9 @@ def leave(page: Page, url: str) -> None:
         page.evaluate("sessionStorage.clear()")
     # Not `about:blank`: for that Chromium ends the process that has the scripts of the page compiled
     page.goto(f"{url}/icon.svg")
-    storage = {"origin": url, "storageTypes": "local_storage,cookies"}
-    page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", storage)
+    session = page.context.new_cdp_session(page)
+    session.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "local_storage,cookies"})
+    session.detach()  # each that stays makes every later navigation of the page dearer: sixty of them by a quarter
     page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     page.emulate_media(color_scheme="light")
     page.mouse.move(0, 0)
