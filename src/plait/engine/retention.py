@@ -166,17 +166,19 @@ class Retention:
             query = msgspec.structs.replace(query, after=page.next)
 
     async def _remove_some(self, runs: dict[RunId, Shard], before: Millis, rules: RetentionRules) -> int:
-        ready = [run_id for run_id in runs if not rules.archive or await self._archive(run_id)]
+        epochs, known = self._kernel.leases.epochs, self._kernel.run_cache.knows
+        free = [run_id for run_id, shard in runs.items() if shard in epochs and not known(run_id)]
+        ready = [run_id for run_id in free if not rules.archive or await self._archive(run_id)]
         deleted = _ROWS
         while deleted == _ROWS:
             deleted = await self._kernel.store.removals.shrink(ready, before, _ROWS)
             await asyncio.sleep(0)  # the run loop's turn
-        epochs = self._kernel.leases.epochs
+        epochs = self._kernel.leases.epochs  # it may have lost some
         unused = {} if rules.archive else await self._unused_keys(ready)
         writes = [
             Write(run_id, runs[run_id], epochs[runs[run_id]], removal=before, records=unused.get(run_id, ()))
             for run_id in ready
-            if runs[run_id] in epochs and not self._kernel.run_cache.knows(run_id)
+            if runs[run_id] in epochs and not known(run_id)
         ]
         return (await asyncio.gather(*map(self._kernel.append, writes))).count("ok")
 
