@@ -37,6 +37,8 @@ log = logging.getLogger("plait.retention")
 EVERY = 60.0
 """Seconds between two rounds."""
 _KIND = "retention"
+_NOWHERE = ""
+"""Where entries of the audit log are that belong to no namespace: strangers who were refused, administrators of all."""
 _PAGE = 500
 _AT_ONCE = 100
 """Runs that one commit removes."""
@@ -113,7 +115,8 @@ class Retention:
         for namespace, rules in (await self.all()).items():
             removed += await self._apply_rules(namespace, rules, now)
             if rules.audit is not None:
-                await self._trim_audit(namespace, Millis(now - rules.audit))
+                for place in (namespace, _NOWHERE) if namespace == DEFAULT_NAMESPACE else (namespace,):
+                    await self._trim_audit(place, Millis(now - rules.audit))
         await self._sweep()
         await self._remove_lost_inputs(Millis(now - _LOST))
         await self._trims.apply(now)
