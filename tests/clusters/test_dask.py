@@ -6,19 +6,22 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 
 from plait import Engine, goals, graph
 from plait.clusters.clusters import Clusters
+from plait.clusters.dask import DaskCluster
 from plait.clusters.settings import cluster_settings
 from plait.kernel.clock import SystemClock
 from plait.workers.queue_worker import QueueWorker, WorkerSettings
 from tests.dialects.graph.drawing import drawn, task
 from tests.engine.places import OnDisk
+from tests.support.ports import free_port
 
 from . import work
 from .starts import eventually, started
@@ -138,3 +141,62 @@ async def test_a_cancelled_step_learns_of_it_at_its_next_heartbeat(address: str,
         await started(tmp_path)
         await run.cancel()
         await eventually(lambda: (tmp_path / "stopped").exists())
+
+
+@contextmanager
+def own_cluster(port: int) -> Iterator[None]:
+    """A scheduler and a worker that end at once, without a word to anybody."""
+    address = f"127.0.0.1:{port}"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+    worker = ["distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+    processes = [subprocess.Popen([sys.executable, "-m", *each], **quiet) for each in (scheduler, worker)]
+    try:
+        yield
+    finally:
+        for each in processes:
+            each.kill()
+            each.wait()
+
+
+async def is_up(port: int) -> None:
+    client: Any = await Client(f"127.0.0.1:{port}", asynchronous=True, timeout=90)
+    await client.wait_for_workers(1, timeout=90)
+    await client.close()
+
+
+async def test_steps_go_to_dask_again_when_a_scheduler_that_was_long_away_is_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("plait.clusters.dask._CONNECT", 2.0)
+    port = free_port()
+    cluster = DaskCluster(f"tcp://127.0.0.1:{port}")
+    async with Engine("memory:", definitions=[work.tour]) as engine:
+        engine.executors.clusters._open["dask"] = cluster  # pyright: ignore[reportPrivateUsage]
+        with own_cluster(port):
+            await is_up(port)
+            await (await engine.start(work.tour, "dask")).result()
+        client = cluster._client  # pyright: ignore[reportPrivateUsage]
+        await eventually(lambda: client.status == "closed")  # it has given up
+        with own_cluster(port):
+            await is_up(port)
+            run = await engine.start(work.tour, "dask")
+            assert (await run.result())["large"] == 3_000_000
+            assert [line.text for line in await run.logs("who")] == ["I say so"]
+
+
+async def test_a_step_goes_on_when_the_connection_to_the_scheduler_was_lost(address: str, tmp_path: Path) -> None:
+    """It is the same job: the scheduler had it all the time."""
+    cluster = DaskCluster(address)
+    async with Engine("memory:", definitions=[work.through_the_gate]) as engine:
+        engine.executors.clusters._open["dask"] = cluster  # pyright: ignore[reportPrivateUsage]
+        run = await engine.start(work.through_the_gate, {"folder": str(tmp_path), "on": "dask"})
+        await started(tmp_path)
+        before = cluster._client  # pyright: ignore[reportPrivateUsage]
+        before.scheduler_comm.comm.abort()
+        await eventually(lambda: cluster._client not in (before, None))  # pyright: ignore[reportPrivateUsage]
+        (tmp_path / "gate").touch()
+        assert await run.result() == "through"
+        assert [node.attempts for node in (await run.view()).nodes] == [1]
+    assert len(await started(tmp_path)) == 1

@@ -71,6 +71,7 @@ async def test_a_run_that_went_to_the_archive_can_be_looked_at(
             assert [event.type for event in await run.events()][-1] == "run.completed"
         assert await with_archived(MemoryStore(), archive, "default", "b") is None
         assert await with_archived(MemoryStore(), archive, "acme", NAME) is None
+        assert await with_archived(MemoryStore(), archive, "default", "newest") is None  # it stays, see operations
 
 
 async def test_storage_that_refuses_keeps_the_run_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

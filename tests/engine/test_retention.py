@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from plait import Context, Engine, Retry, step_log, workflow
-from plait.api.caller import Caller
+from plait.api.caller import NOBODY, Caller
 from plait.api.retention import RetentionRules
 from plait.codec.key_ring import LocalKeyRing, new_master_key
 from plait.errors import InvalidInput, NotFound, Unavailable
@@ -248,6 +248,23 @@ async def test_the_audit_log_is_trimmed_from_its_old_end():
         await engine.retention.set(rules(audit=5 * DAYS))
         await engine.retention.apply()
         assert [entry.target for entry in (await audit.page("default")).entries] == ["new"]
+
+
+async def test_entries_of_no_namespace_go_with_those_of_the_default_one():
+    async with sim(FLOWS) as s:
+        engine = s.engine
+        audit = Audit(engine.records, engine.kernel.clock)
+        for _ in range(3):
+            await audit.record(NOBODY, "run.start", "stranger", "refused")
+        await audit.record(Caller("ada", "admin", "acme", "open", id="k"), "run.start", "kept", "ok")
+        await s.clock.advance(10 * DAY)
+        await audit.record(NOBODY, "run.start", "new", "refused")
+        await engine.retention.set(rules(audit=DAYS), "shop")
+        await engine.retention.apply()
+        assert len((await audit.page()).entries) == 5
+        await engine.retention.set(rules(audit=5 * DAYS))
+        await engine.retention.apply()
+        assert [entry.target for entry in (await audit.page()).entries] == ["new", "kept"]
 
 
 async def test_an_engine_at_work_removes_runs_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

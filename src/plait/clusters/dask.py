@@ -33,21 +33,36 @@ class DaskCluster:
         self._distributed: Any = distributed
         self._address = address
         self._client: Any = None
+        self._connection: Any = None
+        """Of that client. When it is lost its jobs are not waited for any more and nothing they say comes, also if the
+        client connects again; and it does so for a few seconds only."""
         self._connecting = asyncio.Lock()
         self._listeners: dict[str, Callable[[bytes], None]] = {}
 
     async def run(self, name: str, call: bytes, hear: Callable[[bytes], None]) -> bytes:
         client = await self._connected()
         self._listeners[name] = hear
+        try:
+            return await self._result(client, name, call)
+        except self._distributed.client.FutureCancelledError as error:
+            if not self._is_connected(client):  # the scheduler may still have it
+                raise Lost(str(error)) from None
+            await self.forget(name)
+            raise Lost(str(error)) from None
+        except self._distributed.KilledWorker as error:
+            await self.forget(name)
+            raise Lost(str(error)) from None
+        except (OSError, TimeoutError, self._distributed.client.ClosedClientError) as error:
+            raise self._unreachable(error) from None
+        finally:
+            self._listeners.pop(name, None)
+
+    async def _result(self, client: Any, name: str, call: bytes) -> bytes:
         future = client.submit(work, name, call, key=name)  # a task that is known by this key goes on
         try:
             await client.publish_dataset(future, name=name, override=True)
             return await future
-        except (self._distributed.client.FutureCancelledError, self._distributed.KilledWorker) as error:
-            await self.forget(name)
-            raise Lost(str(error)) from None
         finally:
-            self._listeners.pop(name, None)
             future.release()
 
     async def forget(self, name: str) -> None:
@@ -59,25 +74,34 @@ class DaskCluster:
         await client.unpublish_dataset(name)
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
 
     async def _connected(self) -> Any:
-        """One client for all; it connects again by itself when the scheduler was away."""
+        """One client for all, as long as its first connection holds."""
         async with self._connecting:
+            if self._client is not None and not self._is_connected(self._client):
+                await self.close()
             if self._client is None:
                 try:
-                    self._client = await self._distributed.Client(self._address, asynchronous=True, timeout=_CONNECT)
+                    client = await self._distributed.Client(self._address, asynchronous=True, timeout=_CONNECT)
                 except (OSError, TimeoutError) as error:
-                    raise Unavailable(
-                        "clusters.unreachable",
-                        f"Dask's scheduler at {self._address} does not answer",
-                        why=str(error),
-                        fix="start it, or set PLAIT_DASK to where it is",
-                    ) from None
-                self._client.subscribe_topic(_TOPIC, self._heard)
+                    raise self._unreachable(error) from None
+                client.subscribe_topic(_TOPIC, self._heard)
+                self._client, self._connection = client, client.scheduler_comm
             return self._client
+
+    def _is_connected(self, client: Any) -> bool:
+        return client.status == "running" and client.scheduler_comm is self._connection
+
+    def _unreachable(self, error: Exception) -> Unavailable:
+        return Unavailable(
+            "clusters.unreachable",
+            f"Dask's scheduler at {self._address} does not answer",
+            why=str(error),
+            fix="start it, or set PLAIT_DASK to where it is",
+        )
 
     def _heard(self, event: tuple[Any, Any]) -> None:
         """Of any engine's jobs."""

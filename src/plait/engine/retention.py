@@ -39,6 +39,8 @@ log = logging.getLogger("plait.retention")
 EVERY = 60.0
 """Seconds between two rounds."""
 _KIND = "retention"
+_NOWHERE = ""
+"""Where entries of the audit log are that belong to no namespace: strangers who were refused, administrators of all."""
 _PAGE = 500
 _AT_ONCE = 100
 """Runs that one commit removes."""
@@ -121,7 +123,8 @@ class Retention:
         for namespace, rules in (await self.all()).items():
             removed += await self._apply_rules(namespace, rules, now)
             if rules.audit is not None:
-                await self._trim_audit(namespace, Millis(now - rules.audit))
+                for place in (namespace, _NOWHERE) if namespace == DEFAULT_NAMESPACE else (namespace,):
+                    await self._trim_audit(place, Millis(now - rules.audit))
         await self._sweep()
         await self._remove_lost_inputs(Millis(now - _LOST))
         await self._pools.remove_emptied()
@@ -178,18 +181,20 @@ class Retention:
             query = msgspec.structs.replace(query, after=page.next)
 
     async def _remove_some(self, runs: dict[RunId, Shard], before: Millis, rules: RetentionRules) -> int:
-        ready = [run_id for run_id in runs if not rules.archive or await self._archive(run_id)]
+        shards, known = self._shards(), self._kernel.run_cache.knows
+        free = [run_id for run_id, shard in runs.items() if shard in shards and not known(run_id)]
+        ready = [run_id for run_id in free if not rules.archive or await self._archive(run_id)]
         deleted = _ROWS
         while deleted == _ROWS:
             deleted = await self._kernel.store.removals.shrink(ready, before, _ROWS)
             await asyncio.sleep(0)  # the run loop's turn
         abandoned = await self._pools.epochs({runs[run_id] for run_id in ready})
-        epochs = {**abandoned, **self._kernel.leases.epochs}
+        epochs = {**abandoned, **self._kernel.leases.epochs}  # it may have lost some
         unused = {} if rules.archive else await self._unused_keys(ready)
         writes = [
             Write(run_id, runs[run_id], epochs[runs[run_id]], removal=before, records=unused.get(run_id, ()))
             for run_id in ready
-            if runs[run_id] in epochs and not self._kernel.run_cache.knows(run_id)
+            if runs[run_id] in epochs and not known(run_id)
         ]
         return (await asyncio.gather(*map(self._kernel.append, writes))).count("ok")
 

@@ -94,6 +94,20 @@ async def test_a_record_is_removed_only_as_it_was_read_and_can_not_be_changed_af
         assert await store.record("key", "default", "a") is None
 
 
+async def test_a_record_that_is_only_checked_stays_as_it_is_and_refuses_what_came_with_it_when_it_is_gone(
+    backend: Backend,
+):
+    async with opened(backend) as store:
+        await put(store, record("a", 1))
+        check = RecordChange(record("a"), "check", expected=NOW)
+        both = [outside(f"~{id}", records=[check, RecordChange(record(id), "new")]) for id in ("b", "c")]
+        assert await store.commit(both) == ["ok", "ok"]
+        assert await store.record("key", "default", "a") == record("a", 1)
+        await change(store, RecordChange(record("a"), "remove"))
+        assert await store.commit([outside("~d", records=[check, RecordChange(record("d"), "new")])]) == ["conflict"]
+        assert [found.id for found in await store.records("key", None, None, 10)] == ["b", "c"]
+
+
 async def test_records_are_listed_by_id_in_pages_either_way(backend: Backend):
     names = ["A", "a", "b", "c", "é"]
     async with opened(backend) as store:

@@ -1,9 +1,10 @@
--- ended: places of ended runs in the order of their creation, and whether each can be removed. Of so many that are looked at
+-- ended: places of ended runs in the order of their creation, and whether each can be removed (see removable). Of so many
+-- that are looked at
 select created_at, id,
-       ended_at <= ?4 and (?7 is null or shard in (select value from json_each(?7)))
+       ended_at <= ?4 and number < (select max(number) from runs) and (?7 is null or shard in (select value from json_each(?7)))
        and (parent is null or not exists (select 1 from runs above where above.id = place.parent)),
        shard
-from (select created_at, id, ended_at, shard, parent from runs
+from (select created_at, id, ended_at, shard, parent, number from runs
       where namespace = ?1 and dialect = ?2
         and case when status <> 'running' then status
                  when blocked is not null then 'blocked'

@@ -47,9 +47,13 @@ class QueueDoor:
     async def settings(self, namespace: str, queue: str) -> QueueSettings | None:
         return await self._call(self._queues.settings(namespace, queue))
 
-    async def set(self, namespace: str, queue: str, settings: QueueSettings) -> None:
-        await self._call(self._queues.set(namespace, queue, settings))
-        self._tell_others()
+    async def change(
+        self, namespace: str, queue: str, change: Callable[[QueueSettings], QueueSettings]
+    ) -> QueueSettings:
+        try:
+            return await self._call(self._queues.change(namespace, queue, change))
+        finally:
+            self._tell_others()
 
     async def states(self, namespace: str) -> list[QueueState]:
         return await self._call(self._queues.states(namespace))
