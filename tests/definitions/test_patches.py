@@ -25,6 +25,7 @@ from plait.kernel.records import Record, Records
 from tests.contract.stores.backends import Backend, Memory, PostgreSQL, Sqlite
 from tests.definitions.shelf import Describing, Place, code
 from tests.kernel.filing import records_of
+from tests.support.effort import examples
 
 ONE: dict[str, Any] = {"nodes": [{"id": "a", "n": 0}, {"id": "b", "n": 0}]}
 
@@ -263,7 +264,7 @@ async def test_versions_are_compared() -> None:
 moves = st.lists(st.sampled_from(["patch", "undo", "redo"]), max_size=12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(moves)
 def test_undo_and_redo_go_through_the_moves_of_a_tag_as_an_editor_does(steps: list[str]) -> None:
     async def play() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plait.egress import Egress, Request
 from plait.egress.errors import BadUrl, BlockedAddress
 from tests.egress.site import site
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 
 async def everything_is_here(host: str, port: int) -> Sequence[str]:
@@ -71,7 +71,7 @@ def urls(draw: st.DrawFn) -> str:
 
 
 @pytest.mark.costly
-@settings(max_examples=tries(150), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(urls(), min_size=1, max_size=20))
 async def test_no_spelling_reaches_this_machine(spellings: list[str]):
     async with site() as here, Egress(resolver=everything_is_here) as egress:

@@ -11,6 +11,7 @@ from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis
 from plait.schedules.cron import Cron, parse
 from plait.schedules.timing import timing_of
+from tests.support.effort import examples
 
 MINUTE = timedelta(minutes=1)
 HOUR_MS = 3_600_000
@@ -109,7 +110,7 @@ CHANGES = st.sampled_from(
 
 
 @given(minute=FIELD, hour=HOUR, day=DAY, weekday=WEEKDAY, change=CHANGES, shift=st.integers(-90, 90))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_times_are_those_that_a_look_at_every_minute_finds(
     minute: str, hour: str, day: str, weekday: str, change: tuple[str, str], shift: int
 ):

@@ -8,9 +8,9 @@ from plait.dialects.afl import preparation
 from plait.dialects.afl.preparation import prepare
 from plait.testing.sim.afl.seeds import simulate_afl
 from plait.testing.sim.event_loop import run
-from tests.support.effort import tries
+from tests.support.effort import examples
 
-SEEDS = tries(40)
+SEEDS = examples(40)
 AT_ONCE = 10
 
 

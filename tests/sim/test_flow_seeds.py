@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from plait.testing.sim.flows.seeds import simulate_flows
-from tests.support.effort import tries
+from tests.support.effort import examples
 
-SEEDS = tries(100)
+SEEDS = examples(100)
 AT_ONCE = 10
 
 

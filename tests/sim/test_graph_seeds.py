@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from plait.testing.sim.graphs.seeds import simulate_graphs
-from tests.support.effort import tries
+from tests.support.effort import examples
 
-SEEDS = tries(50)
+SEEDS = examples(50)
 AT_ONCE = 10
 
 

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from plait.testing.sim.refs.seeds import simulate_refs
-from tests.support.effort import tries
+from tests.support.effort import examples
 
-SEEDS = tries(50)
+SEEDS = examples(50)
 AT_ONCE = 10
 
 

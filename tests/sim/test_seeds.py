@@ -1,4 +1,4 @@
-"""A hundred seeds, each a calm and a stormy simulation of the real kernel. A failure shows how to replay it.
+"""Seeds, each a calm and a stormy simulation of the real kernel. A failure shows how to replay it.
 
 `make test-long` tries a thousand.
 """
@@ -15,9 +15,9 @@ import pytest
 
 from plait.testing.sim.search import SIMULATIONS, Found, Tried
 from plait.testing.sim.seeds import simulate
-from tests.support.effort import tries
+from tests.support.effort import examples
 
-SEEDS = tries(100)
+SEEDS = examples(100)
 AT_ONCE = 10
 
 

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 
 VARIABLE = "PLAIT_TEST_EFFORT"
 LONG = 10
+SHORT = 1 / 4
+"""Of the usual examples: what a change breaks, the first few nearly always show."""
 
 
 def is_long() -> bool:
@@ -17,5 +20,10 @@ def is_long() -> bool:
 
 
 def tries(usual: int) -> int:
-    """How many seeds, examples or kills."""
+    """How many kills, or how much load."""
     return usual * int(os.environ.get(VARIABLE, "1"))
+
+
+def examples(usual: int) -> int:
+    """How many random examples or seeds: a quarter of the usual number, unless told how hard to try."""
+    return tries(usual) if VARIABLE in os.environ else math.ceil(usual * SHORT)

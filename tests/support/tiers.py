@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # How fast examples are made depends on what else the machine does
     slow = [hypothesis.HealthCheck.too_slow]
     hypothesis.settings.register_profile(
-        "plait", max_examples=effort.tries(100), deadline=None, suppress_health_check=slow
+        "plait", max_examples=effort.examples(100), deadline=None, suppress_health_check=slow
     )
     hypothesis.settings.load_profile("plait")
 

@@ -29,6 +29,7 @@ from tests.contract.stores.builders import (
     run_row,
 )
 from tests.contract.stores.conftest import shared
+from tests.support.effort import examples
 
 SPACES = ["default", "acme", "acme-2"]
 DIALECTS = ["code", "goals"]
@@ -261,7 +262,7 @@ async def test_very_long_texts_are_kept_and_found_by_their_beginnings(backend: B
             assert ids(await store.runs(RunFilter(text=text))) == ["big"], text
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     name=st.text(min_size=1, max_size=40).filter(lambda text: "/" not in text and text.isprintable()), data=st.data()
 )

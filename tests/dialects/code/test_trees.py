@@ -11,7 +11,7 @@ import pytest
 
 from plait.errors import Conflict, RunFailed
 from plait.testing import History, Sim, SimRun, sim
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 from .trees import NAMES, Grower, grown, world
 
@@ -99,7 +99,7 @@ async def _account_for(sent: list[str], s: Sim, history: History) -> None:
 
 
 @pytest.mark.chance
-@pytest.mark.parametrize("first", range(0, tries(100), AT_ONCE))
+@pytest.mark.parametrize("first", range(0, examples(100), AT_ONCE))
 def test_no_tree_hangs_or_loses_a_message_and_a_cache_changes_nothing(first: int) -> None:
     for seed in range(first, first + AT_ONCE):
         try:

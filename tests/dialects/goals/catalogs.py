@@ -14,9 +14,9 @@ from plait.dialects.goals.catalogs.registering import register, unregister, upda
 from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step
-from tests.support.effort import tries
+from tests.support.effort import examples
 
-COUNT = tries(40)
+COUNT = examples(40)
 
 many = settings(max_examples=COUNT, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 long = pytest.mark.timeout(max(60, COUNT // 10))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.dialects.refs.player import Player, call, code, ret, tool
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 
 @st.composite
@@ -55,7 +55,7 @@ def seen(player: Player) -> tuple[str, Any]:
     return player.status, player.output if player.status == "completed" else player.error.message
 
 
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(definitions(), st.sets(st.sampled_from([f"s{number}" for number in range(7)]), max_size=2))
 def test_any_definition_ends_alike_whatever_crashes_or_comes_twice(
     steps: list[dict[str, Any]], failing: set[str]
@@ -67,7 +67,7 @@ def test_any_definition_ends_alike_whatever_crashes_or_comes_twice(
         assert set(disturbed.keys) == set(expected.keys)
 
 
-@settings(max_examples=tries(40), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(definitions(), st.sets(st.sampled_from([f"s{number}" for number in range(7)]), min_size=1, max_size=2))
 def test_a_resumed_run_ends_again(steps: list[dict[str, Any]], failing: set[str]) -> None:
     player = play(steps, failing)

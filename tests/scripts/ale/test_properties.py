@@ -13,7 +13,7 @@ from plait.scripts.ale import AleError, Limits, Script
 from plait.scripts.ale.core import CORE
 from plait.scripts.ale.environment import SPECIAL
 from plait.scripts.ale.special import FORMS
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 QUICK = Limits(steps=20_000, seconds=600, depth=200, elements=2_000, memory=4_000_000)
 
@@ -132,13 +132,13 @@ def attempt(text: str) -> tuple[str, str]:
 
 
 @pytest.mark.costly
-@settings(max_examples=tries(300))
+@settings(max_examples=examples(300))
 @given(programs())
 def test_a_random_script_ends_with_a_value_or_an_error_of_ours_and_always_the_same(text: str):
     assert attempt(text) == attempt(text)
 
 
-@settings(max_examples=tries(300))
+@settings(max_examples=examples(300))
 @given(st.text() | st.text(alphabet="()[]{}'\"#|;.:`,@\\ \n+-/0123456789exb", max_size=60))
 def test_a_random_text_ends_with_a_value_or_an_error_of_ours(text: str):
     attempt(text)
@@ -149,7 +149,7 @@ built = ["[]", "[1 2]", "[[1 2]]", "'(1 2)", "'(1 . 2)", "{}", "{:k 1}", "#{1}",
 arguments = st.sampled_from(plain + built)
 
 
-@settings(max_examples=tries(600))
+@settings(max_examples=examples(600))
 @given(st.sampled_from(sorted(CORE)), st.lists(arguments, max_size=4))
 def test_every_core_function_takes_any_arguments_without_breaking(name: str, args: list[str]):
     attempt(f"({name} {' '.join(args)})")

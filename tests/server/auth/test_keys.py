@@ -13,7 +13,7 @@ from plait.errors import InvalidInput, NotFound, PlaitError, Unavailable
 from plait.server.auth.errors import InvalidCredential
 from plait.server.auth.keys import ROLES, USE_NOTED, Keys
 from plait.server.auth.ttl_cache import SECONDS
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 from .conftest import OpenEngine
 from .support import HandClock, WatchedRecords, use_steadily
@@ -250,7 +250,7 @@ async def test_a_key_that_makes_no_sense_is_not_made(
         assert await keys.list() == []
 
 
-@settings(max_examples=tries(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 async def test_a_key_with_any_bit_flipped_is_refused(engine: OpenEngine, clock: HandClock, data: st.DataObject):
     async with engine() as opened:

@@ -15,7 +15,7 @@ from plait.kernel.records import Record, Records
 from plait.server.auth.audit import Audit
 from plait.server.auth.links import DEFAULT, LONGEST, Link, LinkKind, Links
 from tests.engine.places import soon
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 from .conftest import OpenEngine
 from .support import HandClock, WatchedRecords
@@ -115,7 +115,7 @@ async def test_a_link_of_another_kind_or_installation_looks_like_noise(engine: O
     assert len(said) == 1
 
 
-@settings(max_examples=tries(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 async def test_a_link_with_any_bit_flipped_is_refused(engine: OpenEngine, clock: HandClock, data: st.DataObject):
     async with links(engine, clock) as signed:

@@ -10,7 +10,7 @@ from plait.errors import PlaitError
 from plait.server.auth import KeyGuard
 from plait.server.auth.sessions import LIFETIME
 from plait.server.auth.ttl_cache import SECONDS
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 from .conftest import OpenGuard
 from .support import HandClock, bearer, cookies_of, request, use_steadily
@@ -207,7 +207,7 @@ async def test_a_password_for_a_proxy_does_not_disturb_the_session(guard: OpenGu
 # -- attacks on the cookie ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=tries(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 async def test_a_cookie_with_any_bit_flipped_is_refused(guard: OpenGuard, data: st.DataObject):
     async with guard(wrong_keys=10_000) as door:

@@ -20,11 +20,11 @@ from schemathesis.pytest._test_builder import build_operation_test
 
 from plait.server.openapi import document
 from tests.server.route_table import ROUTES
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 from .world import World
 
-EXAMPLES = tries(6)
+EXAMPLES = examples(12)
 SLOW_MACHINES = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 

@@ -13,7 +13,7 @@ from plait.dialects.afl.language.parser import Parsed, parse
 from plait.dialects.afl.language.source_file import SourceFile, SourceText
 from plait.dialects.afl.language.tree import same_program
 from tests.dialects.afl.language.generated import programs
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 
 def read(text: str) -> Parsed:
@@ -30,7 +30,7 @@ def formatted(text: str) -> str:
 
 
 @pytest.mark.costly
-@settings(max_examples=tries(60))
+@settings(max_examples=examples(60))
 @given(programs())
 def test_parse_format_parse_gives_the_same_tree(text: str) -> None:
     before = read(text)

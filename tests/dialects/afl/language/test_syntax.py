@@ -14,7 +14,7 @@ from plait.dialects.afl.language.program import read_program
 from plait.dialects.afl.language.source_file import SourceFile, SourceText
 from plait.dialects.afl.language.tree import Binary, Concat, Constant, Facet, Group, Namespace, Step, Unary
 from tests.dialects.afl.language.programs import in_shop, marked, program
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 
 def read(text: str) -> tuple[Parsed, Diagnostics]:
@@ -308,7 +308,7 @@ def test_a_program_with_something_missing_is_survived() -> None:
         'yield W(o = s.fee) } andThen script { result["a"] = {} }'
     )
     chance = random.Random(7)
-    for _ in range(tries(300)):
+    for _ in range(examples(300)):
         at, length = chance.randrange(len(text)), chance.randrange(12)
         read_program([SourceFile("a.afl", text[:at] + text[at + length :])])
         read_program([SourceFile("a.afl", text[:at])])

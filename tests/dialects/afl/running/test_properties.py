@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from tests.dialects.afl.player import Player
 from tests.dialects.afl.running.generated import Generated, programs
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 EASY = settings(
-    max_examples=tries(20), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 INPUT = {"items": [1, 2, 3], "go": True}
 

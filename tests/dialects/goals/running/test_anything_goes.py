@@ -16,9 +16,9 @@ from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Epoch
 from plait.testing.history import History
 from tests.dialects.goals.running.bench import Bench, BenchRun, work
-from tests.support.effort import tries
+from tests.support.effort import examples
 
-COUNT = tries(60)
+COUNT = examples(60)
 
 ACTS = [
     "finish",

@@ -24,9 +24,9 @@ from tests.dialects.goals.catalogs import COLLECTING, IDS, NAMES, refusal
 from tests.dialects.goals.reference import outputs
 from tests.dialects.goals.running.bench import Bench, BenchRun, boom
 from tests.dialects.goals.running.interpreter import Interpreter, Luck
-from tests.support.effort import tries
+from tests.support.effort import examples
 
-COUNT = tries(60)
+COUNT = examples(60)
 _LONGEST = 100 * 366 * 86_400_000
 
 

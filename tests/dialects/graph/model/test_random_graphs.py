@@ -15,11 +15,13 @@ from tests.dialects.graph.model.graphs import random_graph, random_patch, writte
 from tests.dialects.graph.model.reference import Graph, Interpreter, Outcome
 from tests.dialects.graph.model.world import START, World, joined, onward
 from tests.dialects.graph.player import Player, everything_here
+from tests.support.effort import examples
 
-GRAPHS, BATCH = 2_000, 100
+GRAPHS, BATCH = examples(2_000), 100
 STEPS = 5_000
 
 
+@pytest.mark.chance
 @pytest.mark.parametrize("batch", range(GRAPHS // BATCH))
 def test_random_graphs_come_to_what_the_reference_says(batch: int) -> None:
     bundle, played = everything_here(), 0

@@ -14,7 +14,7 @@ from plait.dialects.refs.recording.drafting import make_draft
 from plait.dialects.refs.recording.options import read_options
 from plait.dialects.refs.running.recording_values import problems_with
 from tests.dialects.refs.player import Player
-from tests.support.effort import tries
+from tests.support.effort import examples
 
 from .recorder import Recorder
 
@@ -87,7 +87,7 @@ def _call(tool: str, input: Any) -> bytes:
     return msgspec.json.encode([tool, input], order="deterministic")
 
 
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_calls)
 def test_a_template_is_valid_and_replays_to_the_same_calls(calls: list[tuple[str, Any, str, bool]]) -> None:
     recorder = recorded(calls)
@@ -102,7 +102,7 @@ def test_a_template_is_valid_and_replays_to_the_same_calls(calls: list[tuple[str
         assert replayed(recorder, found) == wanted
 
 
-@settings(max_examples=tries(40), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_calls)
 def test_nothing_unconfirmed_is_changed_and_no_secret_is_an_example(calls: list[tuple[str, Any, str, bool]]) -> None:
     recorder = recorded(calls)
@@ -115,7 +115,7 @@ def test_nothing_unconfirmed_is_changed_and_no_secret_is_an_example(calls: list[
     assert "hunter2" not in str(found.input_schema)
 
 
-@settings(max_examples=tries(40), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_calls, st.data())
 def test_any_choice_of_steps_and_suggestions_is_valid_or_says_why_not(
     calls: list[tuple[str, Any, str, bool]], data: st.DataObject
