@@ -120,7 +120,9 @@ def serve(
     open: Annotated[bool, typer.Option("--open", help="Require no key; on this machine only.")] = False,
     redis: Annotated[
         str | None,
-        typer.Option(metavar="URL", envvar="PLAIT_REDIS", help="Give tasks to workers through Redis, too.", show_default=False),
+        typer.Option(
+            metavar="URL", envvar="PLAIT_REDIS", help="Redis that workers get tasks from.", show_default=False
+        ),
     ] = None,
     agent_transport: Annotated[
         AgentTransport,
