@@ -59,6 +59,13 @@ def test_columns_that_may_be_cut_give_way_first(monkeypatch: pytest.MonkeyPatch,
     assert header.split() == ["ID", "STATUS", "ERROR"]
 
 
+def test_through_a_pipe_an_id_stays_in_one_piece(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    id = "01a1ef75-02ce-7800-ac1e-fffefe492b7d:inner:cf8268d50091c6cc"
+    table(("RUN", "WHY"), [(id, "the card was declined " * 5)], fold=("RUN", "WHY"))
+    assert f"{id}  the card was declined" in capsys.readouterr().out
+
+
 def test_json_stays_json_where_the_terminal_knows_no_unicode(monkeypatch: pytest.MonkeyPatch):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     monkeypatch.setattr(sys, "stdout", out)

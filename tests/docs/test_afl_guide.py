@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,13 @@ def test_the_errors_of_the_guide_are_what_is_said(tmp_path: Path, monkeypatch: p
     )
     [shown] = re.findall(r"^```text\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
     assert run_plait("afl", "check", "shop.afl").out == shown
+
+
+def test_the_first_program_runs_by_the_command_that_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    [line] = re.findall(r"^plait (afl run .*?)(?:  +#.*)?$", TEXT, re.MULTILINE)
+    (tmp_path / "shop.afl").write_text(PROGRAMS[0])
+    (tmp_path / "app.py").write_text(re.findall(r"^```python\n(HANDLERS.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)[0])
+    ran = run_plait(*shlex.split(line))
+    assert ran.code == 0, ran.err
+    assert ran.json == {"payment": "p1", "cost": 1212}

@@ -101,7 +101,7 @@ def fork(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Start a new run with the past of another: the same up to --at, then its own way."""
+    """Start a new run with the past of another: the same up to --at, and independent after it."""
     do(_fork(run, at, read_edits(set or []), id, Where(db, key, namespace), json))
 
 

@@ -33,7 +33,7 @@ def drain(
     db: Db = DEFAULT_DB,
     json: Json = False,
 ) -> None:
-    """Start no new runs on a version, in any namespace; those that there are go on, and may start children.
+    """Start no new runs on a version, in any namespace; existing runs continue, and may start children.
 
     Tells how many are left. Exit code 0 if none is: engines need its code no longer. Else 1.
     """

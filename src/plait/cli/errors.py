@@ -58,7 +58,7 @@ def _usage(error: Exception) -> PlaitError | None:
     if type(error).__name__ == "NoArgsIsHelpError":
         getattr(error, "show", lambda: None)()
         return PlaitError("cli.usage", "")
-    text = str(getattr(error, "format_message", lambda: str(error))()).rstrip(".")
+    text = str(getattr(error, "format_message", lambda: str(error))()).rstrip(".").replace(": Value error, ", ": ")
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx is not None else "plait"
     return PlaitError("cli.usage", text[:1].lower() + text[1:], fix=f"see `{path} --help`")

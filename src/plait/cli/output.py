@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -84,14 +85,17 @@ def table(
     """When there is no room, columns in `fold` go on in the next line, and those in `cut` are cut."""
     cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
     natural = [max([len(name), *(row[at].cell_len for row in cells)]) for at, name in enumerate(columns)]
-    room = console().width - 2 * (len(columns) - 1)
+    gaps, out = 2 * (len(columns) - 1), console()
+    if not out.is_terminal and "COLUMNS" not in os.environ:  # through a pipe nothing is too wide, and ids stay whole
+        out.width = max(out.width, sum(natural) + gaps)
+    room = out.width - gaps
     widths = _fitted(dict(zip(columns, natural, strict=True)), room, cut, fold)
     grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name, width in widths.items():
         grid.add_column(name, width=width, no_wrap=name not in fold, overflow="fold" if name in fold else "ellipsis")
     for row in cells:
         grid.add_row(*row)
-    console().print(grid)
+    out.print(grid)
 
 
 def _fitted(widths: dict[str, int], room: int, cut: Sequence[str], fold: Sequence[str]) -> dict[str, int]:

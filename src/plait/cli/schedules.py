@@ -63,7 +63,7 @@ def default(
 
 @schedules.command("list")
 def list_(namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
-    """List them by name, each with its next time and what became of its last."""
+    """List them by name, with their next times and last outcomes."""
     _list(Where(db, key, namespace), json=json)
 
 
@@ -107,7 +107,7 @@ def set_(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Save a schedule, in the place of the one of that name; prints its next ten times.
+    """Save a schedule, replacing any of that name; prints its next ten times.
 
     Code is named by module and function, and engines that have it loaded start it. What is left out has its default.
     """
@@ -141,7 +141,7 @@ def set_(
 def show(
     name: NameArgument, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Show one: its settings, next times, and what became of the last."""
+    """Show one: its settings, next times and last outcomes."""
     found, fires = do(_show(Where(db, key, namespace), name))
     if json:
         emit({"schedule": found, "fires": fires})

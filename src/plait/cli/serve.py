@@ -117,15 +117,17 @@ def serve(
         bool, typer.Option("--argyll-open", envvar="PLAIT_ARGYLL_OPEN", help="The same, to whoever reaches HOST.")
     ] = False,
     argyll_origins: ArgyllOrigins = "",
-    open: Annotated[bool, typer.Option("--open", help="Ask nobody for a key; on this machine only.")] = False,
+    open: Annotated[bool, typer.Option("--open", help="Require no key; on this machine only.")] = False,
     redis: Annotated[
         str | None,
-        typer.Option(metavar="URL", envvar="PLAIT_REDIS", help="Where workers get tasks, too.", show_default=False),
+        typer.Option(
+            metavar="URL", envvar="PLAIT_REDIS", help="Redis that workers get tasks from.", show_default=False
+        ),
     ] = None,
     agent_transport: Annotated[
         AgentTransport,
         typer.Option(
-            metavar="NAME", envvar="PLAIT_AGENT_TRANSPORT", help="Who carries agents: process, queue, stream or list."
+            metavar="NAME", envvar="PLAIT_AGENT_TRANSPORT", help="How agents are run: process, queue, stream or list."
         ),
     ] = "process",
     mcp: McpFile = None,
@@ -138,7 +140,7 @@ def serve(
 ) -> None:
     """Serve the API and the web UI, and run workflows. Callers need a key: plait keys create.
 
-    Tokens of an OIDC issuer are taken, too: set PLAIT_OIDC_ISSUER and PLAIT_OIDC_AUDIENCE. Stop it with Ctrl-C or
+    Tokens of an OIDC issuer are accepted, too: set PLAIT_OIDC_ISSUER and PLAIT_OIDC_AUDIENCE. Stop it with Ctrl-C or
     SIGTERM: what is under way is finished, and other engines take over its runs. A second time stops it at once.
     With --until-idle it also ends by itself: when nothing is under way, no task is on a queue and no timer fires within
     a minute.

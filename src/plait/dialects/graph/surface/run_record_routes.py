@@ -1,4 +1,4 @@
-"""The record of one run of a graph over HTTP: where it came from, and what became of it, by content."""
+"""The record of one run of a graph over HTTP: where it came from, and how it ended, by content."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ ROUTES = (
         path="/runs/{id}/record",
         name="runs.record",
         role="viewer",
-        summary="The record of a run of a graph: where it came from, and what became of it",
+        summary="The record of a run of a graph: where it came from, and how it ended",
         handler=show,
         query=Scoped,
         replies=(Reply(200, RunRecord, "Its record."),),
