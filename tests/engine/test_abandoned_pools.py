@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from plait import Context, Engine, Handle, workflow
+from plait import Context, Engine, Handle, Undo, step, workflow
 from plait.api.retention import RetentionRules
 from plait.errors import NotFound
-from plait.kernel.ids import SHARDS, Millis
+from plait.kernel.ids import SHARDS, Millis, RunId
 from tests.engine.fleets import engine, share, until
 
 MANY = 16
@@ -34,6 +34,24 @@ async def order_v3(ctx: Context) -> str:
 async def waiting(ctx: Context) -> Any:
     found = await ctx.listen("go")
     return found and found.body
+
+
+UNDONE = asyncio.Event()
+
+
+async def give_back(undo: Undo) -> None:
+    await UNDONE.wait()
+
+
+@step(rollback=give_back)
+async def take() -> str:
+    return "taken"
+
+
+@workflow(name="undoing", version="v2")
+async def undoing(ctx: Context) -> None:
+    await ctx.step("take", take)
+    raise ValueError("no")
 
 
 async def pools(one: Engine) -> list[str]:
@@ -104,3 +122,66 @@ async def test_what_is_sent_to_an_ended_run_whose_code_is_gone_is_answered(postg
             handle = await other.get(f"two-{number}")
             with pytest.raises(Exception, match=r"ended|completed"):
                 await asyncio.wait_for(handle.message("go", 1), 20)
+
+
+async def test_a_run_whose_code_is_gone_can_be_cancelled(postgres_url: str):
+    """Wherever it is: in a pool, or where its id says."""
+    async with engine(postgres_url, order) as other:
+        async with engine(postgres_url, waiting) as having:
+            await share(other, having)
+            handles = [await having.start(waiting, id=f"waiting-{number}") for number in range(MANY)]
+            await until(lambda: _is_pooled(handles))
+        await share(other)
+        found = [await other.get(handle.id) for handle in handles]
+        await found[0].message("go", "before it is cancelled")
+        await asyncio.gather(*(handle.cancel("not wanted") for handle in found))
+
+        async def ended() -> bool:
+            await other.retention.apply()
+            return all([(await handle.row()).status == "cancelled" for handle in found])
+
+        await until(ended)
+        assert all([(await handle.row()).shard < SHARDS for handle in found])
+        async with engine(postgres_url, waiting):
+            assert {(await handle.row()).status for handle in found} == {"cancelled"}
+
+
+async def test_a_cancel_of_an_ended_run_whose_code_is_gone_does_not_keep_it_for_good(postgres_url: str):
+    async with engine(postgres_url, order) as other:
+        await run_elsewhere(postgres_url, other, order_v2, "two")
+        await share(other)
+        handles = [await other.get(f"two-{number}") for number in range(MANY)]
+        await asyncio.gather(*(handle.cancel() for handle in handles))
+        await other.retention.set(RetentionRules(completed=AT_ONCE))
+
+        async def gone() -> bool:
+            await other.retention.apply()
+            return await are_gone(other, "two")
+
+        await until(gone)
+
+
+async def test_a_run_that_undoes_its_work_waits_for_its_code_although_it_is_cancelled(postgres_url: str):
+    UNDONE.clear()
+    async with engine(postgres_url, order) as other:
+        async with engine(postgres_url, undoing) as having:
+            await share(other, having)
+            handles = [await having.start(undoing, id=f"undoing-{number}") for number in range(MANY)]
+            for handle in handles:
+                await until(lambda handle=handle: _rolls_back(having, handle))
+        await share(other)
+        found = [await other.get(handle.id) for handle in handles]
+        await asyncio.gather(*(handle.cancel() for handle in found))
+        await other.retention.apply()
+        await other.retention.apply()
+        assert {(await handle.row()).status for handle in found} == {"running"}
+        UNDONE.set()
+        async with engine(postgres_url, undoing) as back:
+            ended = [await back.get(handle.id) for handle in handles]
+            await asyncio.gather(*(handle.result() for handle in ended), return_exceptions=True)
+            assert {(await handle.row()).status for handle in ended} == {"failed"}
+
+
+async def _rolls_back(one: Engine, handle: Handle[Any]) -> bool:
+    run = one.kernel.run_cache.get(RunId(handle.id))
+    return run is not None and run.state.rolling_back

@@ -6,11 +6,27 @@ import asyncio
 from msgspec.structs import replace
 
 from plait.kernel.fleet import POOL_SHARDS
-from plait.kernel.ids import SHARDS, Epoch, Millis, RunId, Shard
+from plait.kernel.ids import SHARDS, Epoch, Millis, RunId, Shard, shard_of
+from plait.kernel.pools import HOME
 from plait.kernel.store import Verdict, Write
 from plait.stores.postgres import PostgresStore
 from plait.stores.postgres.database import SQL
-from tests.contract.stores.builders import LONG, NONE, NOW, Owner, create, ended, message, must, outside, own_all
+from tests.contract.stores.builders import (
+    ALL,
+    LONG,
+    NONE,
+    NOW,
+    Owner,
+    create,
+    ended,
+    keys,
+    message,
+    must,
+    outside,
+    own_all,
+    queued_task,
+    timer,
+)
 from tests.stores.looking_in import looking_in, opened_at, until
 from tests.support.effort import tries
 
@@ -198,3 +214,24 @@ async def test_runs_that_move_end_and_go_while_pools_are_removed_are_never_where
         assert removed
         numbers = await watcher.fetch("select shard from plait.shards where pool <> ''")
         assert len(numbers) <= 3 * POOL_SHARDS
+
+
+async def test_a_run_goes_home_from_an_abandoned_pool_with_all_that_waits_for_it(postgres_url: str):
+    async with opened_at(postgres_url) as store:
+        owner = await own_all(store)
+        await create(store, "run")
+        await must(store, owner.write("run", timers=[timer("run")], queued=[queued_task("run")]))
+        await must(store, owner.write("run", pool="order@v1"))
+        await must(store, outside("run", inbox=[message("run")]))
+        zombie = await claimed(store, "order@v1", ttl=NONE)
+        late = await write_of(store, "run", zombie, pool=HOME)
+        await must(store, await write_of(store, "run", await raised(store), pool=HOME))
+        row = await store.run(RunId("run"))
+        assert row is not None
+        assert row.shard == shard_of(RunId("run"))
+        assert keys(await store.inbox(ALL, 10)) == ["hello"]
+        assert [found.token for found in await store.due(ALL, NOW, 10)] == ["sleep"]
+        [held] = await store.queues.held(RunId("run"))
+        assert held.task.shard == row.shard
+        assert await store.commit([late]) == ["fenced"]
+        await must(store, owner.write("run", patch=ended()))

@@ -59,7 +59,7 @@ class Retention:
         self._stored = stored
         self._trims = RecordTrims(records, stored)
         self._keys = KeyTrims(stored, kernel.clock)
-        self._pools = AbandonedPools(kernel.store.fleet)
+        self._pools = AbandonedPools(kernel)
         self._dialects = dialects
         self.archive = archive
         self._task: asyncio.Task[None] | None = None
@@ -119,6 +119,7 @@ class Retention:
         """Removes what is due now, of the shards that this engine owns or nobody can; says how many runs went."""
         now, removed = self._kernel.clock.now(), 0
         await self._pools.look()
+        await self._pools.send_cancelled_home()
         await self._kernel.task_logs.flush()  # lines that come after the removal of their run would stay for good
         for namespace, rules in (await self.all()).items():
             removed += await self._apply_rules(namespace, rules, now)

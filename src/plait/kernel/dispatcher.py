@@ -16,6 +16,7 @@ from .journal_waiters import JournalWaiters
 from .leases import Leases
 from .observer import Observers
 from .ownership import Ownership
+from .pools import HOME
 from .quarantine import Quarantine
 from .queue_watch import QueueWatch
 from .ready_queue import ReadyQueue
@@ -151,6 +152,8 @@ class Dispatcher:
             self._subscriptions.committed(write)
         if write.pool is not None:
             self._delivery.moved(write.run_id)
+            if write.pool == HOME:
+                self._inbox.look_soon()  # it may be ours there
         elif write.epoch is not None:  # of a run in quarantine
             self._note_rows(write)
             self._callers.outcomes.notify(write.run_id, None)

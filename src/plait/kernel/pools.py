@@ -9,6 +9,8 @@ AND = " + "
 """Between the names of a pool; `fleet.sql` has it too."""
 FOLLOW = ""
 """Instead of the name of a pool: the run has moved already, and what came for it since goes to where it is."""
+HOME = AND
+"""Instead of the name of a pool: the run goes back to the shard that its id says, to be ended there without code."""
 _LONGEST = 1000
 """Characters of a pool's name, which is in an index."""
 

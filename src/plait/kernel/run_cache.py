@@ -12,7 +12,7 @@ from collections import OrderedDict
 from .engine_code import EngineCode
 from .errors import PlaitError, Unavailable
 from .ids import SHARDS, Epoch, RunId, Shard
-from .inputs import AnyInput
+from .inputs import AnyInput, Cancel
 from .leases import Leases
 from .loader import Loader, info_of
 from .run import Run
@@ -47,6 +47,12 @@ class Elsewhere(Exception):
         """One of ours, where inputs of the run are, if not the run itself."""
         self.epoch = epoch
         self.held = held
+
+
+def ends(request: Cancel, row: RunRow) -> bool:
+    """Whether a request ends a run at once, unless that undoes its work: nothing of it is compensated, and it is
+    meant."""
+    return request.cause == "cancel" and not request.compensate and request.parent in (None, row.parent)
 
 
 class RunCache:
@@ -145,7 +151,8 @@ class RunCache:
             row = row or await self._store.run(run_id)
             if row is None:
                 return None
-            if self._is_elsewhere(row) and epoch is not None and shard < SHARDS:
+            elsewhere = self._is_elsewhere(row) and shard < SHARDS
+            if elsewhere and epoch is not None and not self._is_cancelled(row):
                 raise Elsewhere(row, shard, epoch, self._loading.pop(run_id))
             if row.shard != shard:
                 epoch = self._leases.epoch(row.shard)
@@ -153,12 +160,20 @@ class RunCache:
                 return None
             self._leases.note(run_id, row.shard)
             run = await self._loader.load(row, epoch)
+            if elsewhere and run.state.rolling_back:  # what it undoes needs its code
+                run.machine.close()
+                raise Elsewhere(row, shard, epoch, self._loading.pop(run_id))
         except (Unavailable, Elsewhere):
             raise
         except Exception as error:  # of another release, or a dialect with a bug: it must not harm its neighbours
             log.error("run %s can't be taken up: %s", run_id, error, exc_info=not isinstance(error, PlaitError))
             raise Unreadable(run_id, row, epoch or Epoch(0), self._loading.pop(run_id)) from error
         return run
+
+    def _is_cancelled(self, row: RunRow) -> bool:
+        """Whether a run of this shard is to end, which needs none of its code."""
+        held = self._loading.get(row.id, ())
+        return row.shard < SHARDS and any(isinstance(input, Cancel) and ends(input, row) for input, _ in held)
 
     def _is_elsewhere(self, row: RunRow) -> bool:
         """Whether only engines of a pool can take a run, and this one does not have its shard."""

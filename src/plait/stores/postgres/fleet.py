@@ -9,9 +9,9 @@ from contextlib import AbstractAsyncContextManager
 import asyncpg
 
 from plait.kernel.fleet import POOL_SHARDS, Pool
-from plait.kernel.ids import Millis, Shard
+from plait.kernel.ids import Millis, Shard, shard_of
 from plait.kernel.leases import Lease
-from plait.kernel.pools import FOLLOW
+from plait.kernel.pools import FOLLOW, HOME
 from plait.kernel.store import Write
 from plait.stores import statements
 
@@ -89,7 +89,10 @@ async def write_moves(connection: Connection, origin: str, writes: Sequence[Writ
     following = [(write.run_id, write.shard) for write in writes if write.pool == FOLLOW]
     if following:
         await connection.execute(SQL["follow"], *map(list, zip(*following, strict=True)))
-    moving = [(write, write.pool) for write in writes if write.pool]
+    leaving = [(write.run_id, write.shard, shard_of(write.run_id)) for write in writes if write.pool == HOME]
+    if leaving:
+        await connection.execute(SQL["move"], *map(list, zip(*leaving, strict=True)))
+    moving = [(write, write.pool) for write in writes if write.pool not in (None, FOLLOW, HOME)]
     for pool in {pool for _, pool in moving}:
         shards = await _shards_of(connection, origin, pool)
         rows = [
