@@ -210,10 +210,18 @@ def test_a_variable_of_the_module_changed_in_a_workflow():
         ["async for x in set(n):", "    pass"],
         ["names = set(n)", "def inner():", "    return [x for x in names]", "inner()"],
         ["enumerate(set(n) if n else frozenset())"],
+        ["first, *rest = set(n)"],
+        ["for x in n.keys() & {1}:", "    pass"],
+        ["list(n.items() - n.items())"],
     ],
 )
 def test_the_order_of_a_set(lines: list[str]):
     assert inside(*lines) == ["set-order"]
+
+
+@pytest.mark.parametrize("line", ["hash('x') % 3", "await ctx.step(f'a{hash(n)}', n)", "id(n)"])
+def test_what_differs_between_processes(line: str):
+    assert inside(line) == ["random"]
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,15 @@ class HostedRun:
         await self._tell(lambda handle: handle.recover(), went_on)
         await self.settle()
 
+    async def rewind(self, at: str | None = None) -> None:
+        before = (await self.handle._stored()).history.generation
+
+        async def went_back() -> bool:
+            return (await self.handle._stored()).history.generation > before
+
+        await self._tell(lambda handle: handle.rewind(at), went_back)
+        await self.settle()
+
     async def view(self) -> RunView:
         mirror = await self.handle._stored()
         history = mirror.history

@@ -57,6 +57,28 @@ def test_a_workflow_takes_a_ctx() -> None:
         async def lonely() -> None: ...
 
 
+def test_a_method_is_no_workflow() -> None:
+    with refused("CODE_BAD_SIGNATURE", "it is a method", "use `async def run(ctx, input)`"):
+
+        class Shop:
+            @workflow
+            async def run(self, ctx: Context) -> None: ...
+
+
+def test_the_order_of_a_set_does_not_change_the_hash_of_code() -> None:
+    """It is another one in each process."""
+
+    async def asks(ctx: Context, n: int) -> bool:
+        return n in {0, 8} and (n,) not in {(0,), (8,)}
+
+    def with_sets(*numbers: int) -> str:
+        consts = (None, frozenset(numbers), (frozenset(numbers), "x"), ("one",))
+        return workflow(types.FunctionType(asks.__code__.replace(co_consts=consts), {}, "asks")).hash
+
+    assert repr(frozenset([0, 8])) != repr(frozenset([8, 0]))
+    assert with_sets(0, 8) == with_sets(8, 0) != with_sets(0, 16)
+
+
 def test_a_workflow_takes_one_input_at_most() -> None:
     with refused("CODE_BAD_SIGNATURE", "more than one input"):
 

@@ -1,8 +1,10 @@
 """Steps: how they run, how often, how they fail, and what they may know."""
 
 import asyncio
+import functools
 import itertools
 import threading
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -726,12 +728,41 @@ async def test_keywords_that_do_not_fit_are_refused_at_the_call(call: Any, text:
         assert text in info.message
 
 
+def test_what_is_no_function_is_refused_where_it_is_marked() -> None:
+    async def numbers() -> AsyncGenerator[int]:
+        yield 1
+
+    def lines() -> Iterator[int]:
+        yield 1
+
+    class Callable:
+        def __call__(self) -> int:
+            return 1
+
+    for given, text in (
+        (numbers, "numbers` can't be a @step: it is a generator"),
+        (lines, "it is a generator, and a step has one result"),
+        (Callable(), "it has no name to be recorded by"),
+        (functools.partial(lines), "`partial` can't be a @step"),
+    ):
+        with refused("CODE_BAD_SIGNATURE", text):
+            step(given)
+
+
 def test_a_method_is_refused_where_it_is_marked() -> None:
     with refused("CODE_BAD_SIGNATURE", "charge` can't be a @step", "it is a method"):
 
         class Shop:
             @step
             async def charge(self, amount: int) -> int:
+                return amount
+
+    with refused("CODE_BAD_SIGNATURE", "refund` can't be a @step", "it is a method"):
+
+        class Bank:
+            @step  # type: ignore[arg-type]
+            @classmethod
+            def refund(cls, amount: int) -> int:
                 return amount
 
     class Fine:

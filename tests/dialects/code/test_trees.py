@@ -35,8 +35,14 @@ class Player:
                 await self._sim.clock.advance(self._random.choice((0, 1, 10)))
         await self._end()
         for _ in range(self._random.choice((0, 0, 1, 2))):
-            await self._run.rewind(self._random.choice([None, *_places(await self._run.history())]))
+            await self._run.rewind(self._random.choice([None, *await self._places()]))
             await self._end()
+
+    async def _places(self) -> list[str]:
+        """Where a run can be taken back to: not into what a rewind or a retry has left behind."""
+        history = await self._run.history()
+        recent = history.since("run.rewound").since("run.recovered")
+        return sorted({data["at"] for data in recent.of("op.opened") if "/" not in data["at"]})
 
     async def _end(self) -> None:
         """To its end; what failed is retried as long as that can help, first in vain."""
@@ -67,12 +73,6 @@ class Player:
         except Conflict:  # it has ended
             return
         self.sent.append(id)
-
-
-def _places(history: History) -> list[str]:
-    """Where a run can be taken back to: not into what a rewind or a retry has left behind."""
-    recent = history.since("run.rewound").since("run.recovered")
-    return sorted({data["at"] for data in recent.of("op.opened") if "/" not in data["at"]})
 
 
 async def grow(seed: int, code_cache: int) -> str:

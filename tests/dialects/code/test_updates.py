@@ -1,6 +1,7 @@
 """Updates: validated before anything is recorded, handled inside the workflow, answered once."""
 
 import asyncio
+import gc
 from dataclasses import dataclass
 
 import pytest
@@ -83,7 +84,9 @@ async def test_the_same_id_is_one_update_with_one_answer(simulate: Simulate) -> 
         assert answers == [4, 4, 4, 4]
 
 
-async def test_a_handler_that_fails_fails_its_update_and_not_the_run(simulate: Simulate) -> None:
+async def test_a_handler_that_fails_fails_its_update_and_not_the_run(
+    simulate: Simulate, caplog: pytest.LogCaptureFixture
+) -> None:
     @workflow
     async def w(ctx: Context) -> str:
         async def explode(ctx: Context) -> None:
@@ -101,6 +104,8 @@ async def test_a_handler_that_fails_fails_its_update_and_not_the_run(simulate: S
         await s.crash()
         await run.message("go")
         assert await s.result(run) == "fine"
+    gc.collect()
+    assert "nobody awaits" not in caplog.text  # a replay comes to the failure again, and its sender was told
 
 
 async def test_a_run_that_ends_answers_the_updates_that_are_under_way(simulate: Simulate) -> None:

@@ -66,6 +66,12 @@ class Grower:
         return found
 
 
+def without_children(tree: Tree) -> Tree:
+    """What an embedded run can play: it has no children."""
+    parts = [without_children(part) for part in tree.get("parts", [])]
+    return tree | ({"parts": parts} if parts else {}) | ({"do": "seq"} if tree["do"] == "child" else {})
+
+
 async def follow(ctx: Context, tree: Tree) -> Any:
     return await _FOLLOW[tree["do"]](ctx, tree)
 

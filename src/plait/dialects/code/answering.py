@@ -184,6 +184,8 @@ class UpdateHandler(_Handler):
         task = replay.loop.spawn(scope.enter(partial(self._call, arguments)), context)
         running = self._running[state.at] = RunningUpdate(state, scope, task, self._running)
         task.add_done_callback(lambda _: replay.unsettled.append(running))
+        # Whoever sent it is told of its failure; a replay tells nobody, and must not complain that nobody listens
+        task.add_done_callback(lambda task: task.cancelled() or task.exception())
         return None
 
     async def _call(self, arguments: tuple[Any, ...], scope: Scope) -> Any:

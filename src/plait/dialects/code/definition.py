@@ -257,7 +257,7 @@ def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options
     checked = Options().under(options)  # a wrong option is said where it is written
 
     def mark(fn: Callable[P, T]) -> Step[P, T]:
-        _must_not_be_a_method(fn)
+        _must_be_a_function(fn)
         must_be_readable(fn, "@step", [*inspect.signature(fn).parameters, "return"])
         made = Step(fn, name, options)
         if checked.queue is not None:
@@ -271,19 +271,30 @@ def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options
     return mark if fn is None else mark(fn)
 
 
-def _must_not_be_a_method(fn: Callable[..., Any]) -> None:
-    """What it would be called on is neither recorded nor to be found by another process."""
+def _must_be_a_function(fn: Any) -> None:
+    """What a method would be called on is neither recorded nor to be found by another process."""
+    name: str = getattr(fn, "__qualname__", type(fn).__qualname__)
+    if type(fn) is classmethod or _is_method(fn):
+        raise _bad_step(
+            name,
+            "it is a method: the object it is called on would not be recorded with its arguments",
+            "mark a function outside the class, or give the method as it is: ctx.step(name, shop.charge, ...)",
+        )
+    if not callable(fn) or not hasattr(fn, "__qualname__"):
+        raise _bad_step(name, "it has no name to be recorded by", "mark a function that calls it")
+    if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn):
+        raise _bad_step(name, "it is a generator, and a step has one result", "return a list instead of yielding")
+
+
+def _is_method(fn: Callable[..., Any]) -> bool:
     inside = getattr(fn, "__qualname__", "").rpartition(".")[0]
     if not inside or inside.endswith("<locals>"):
-        return
-    first = next(iter(inspect.signature(fn).parameters), "")
-    if first in ("self", "cls"):
-        raise WorkflowCodeError(
-            "BAD_SIGNATURE",
-            f"`{fn.__qualname__}` can't be a @step",
-            why="it is a method: the object it is called on would not be recorded with its arguments",
-            fix="mark a function outside the class, or give the method as it is: ctx.step(name, shop.charge, ...)",
-        )
+        return False
+    return next(iter(inspect.signature(fn).parameters), "") in ("self", "cls")
+
+
+def _bad_step(name: str, why: str, fix: str) -> WorkflowCodeError:
+    return WorkflowCodeError("BAD_SIGNATURE", f"`{name}` can't be a @step", why=why, fix=fix)
 
 
 def must_be_readable(fn: Callable[..., Any], kind: str, names: Iterable[str]) -> None:
@@ -321,6 +332,8 @@ def is_async(fn: Callable[..., Any]) -> bool:
 def _check_signature(fn: Callable[..., Any], name: str) -> bool:
     if not inspect.iscoroutinefunction(fn):
         raise _bad_signature(name, "it is not `async def`")
+    if _is_method(fn):
+        raise _bad_signature(name, "it is a method: the object it is called on would not be there after a restart")
     found = [p for p in inspect.signature(fn).parameters.values() if p.default is p.empty]
     every = list(inspect.signature(fn).parameters.values())
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in every):
@@ -347,7 +360,20 @@ def _code_hash(code: CodeType) -> str:
             if isinstance(const, CodeType):
                 add(const)
             else:
-                digest.update(repr(const).encode())
+                digest.update(_repr(const).encode())
 
     add(code)
     return digest.hexdigest()[:16]
+
+
+def _repr(const: object) -> str:
+    """The same in every process: `x in {"a", "b"}` has a set as its constant, whose order changes with the hashes of
+    strings."""
+    match const:
+        case frozenset():
+            return f"frozenset({sorted(map(_repr, cast('frozenset[object]', const)))})"
+        case tuple():
+            parts = [*map(_repr, cast("tuple[object, ...]", const))]
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"  # as `repr` has it
+        case _:
+            return repr(const)

@@ -271,6 +271,8 @@ class _Linter:
         elif dotted in _CHANCES or dotted.startswith(_CHANCE):
             instead = "`ctx.uuid()`" if dotted.startswith("uuid.") else "`ctx.random()`"
             self._warn(node, "random", f"`{dotted}` is another on every replay: use {instead}")
+        elif dotted in ("hash", "id"):
+            self._warn(node, "random", f"`{dotted}` is another in every process: use hashlib, or a key of your own")
         elif dotted in _IOS or dotted.startswith(_IO):
             self._warn(node, "io", f"`{dotted}` touches the world: {_IN_STEP}")
 

@@ -55,7 +55,7 @@ def is_set(node: ast.expr, known: Iterable[str]) -> bool:
         case ast.Call(func=ast.Attribute(value=value, attr=method)) if method in _OF_SETS:
             return is_set(value, known)
         case ast.BinOp(left=left, op=operator, right=right) if isinstance(operator, _ALGEBRA):
-            return is_set(left, known) or is_set(right, known)
+            return any(is_set(side, known) or _is_view(side) for side in (left, right))
         case ast.IfExp(body=one, orelse=other):
             return is_set(one, known) or is_set(other, known)
         case _:
@@ -69,7 +69,7 @@ def in_order_of_a_set(node: ast.AST, known: frozenset[str]) -> bool:
             return is_set(each, known)
         case ast.ListComp() | ast.DictComp() | ast.GeneratorExp():
             return any(is_set(part.iter, known) for part in node.generators)
-        case ast.Starred(value=value):
+        case ast.Starred(value=value) | ast.Assign(targets=[ast.Tuple() | ast.List(), *_], value=value):
             return is_set(value, known)
         case ast.Call(func=ast.Name(id=name), args=arguments) if name in _IN_ORDER:
             return any(is_set(argument, known) for argument in arguments)
@@ -90,6 +90,11 @@ def in_any_order(node: ast.AST) -> Iterator[ast.AST]:
             yield from parts
         case _:
             pass
+
+
+def _is_view(node: ast.expr) -> bool:
+    """Of a dictionary, which is in order; what is made of two of them is a set."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("keys", "items")
 
 
 def _says_set(annotation: ast.expr) -> bool:
