@@ -13,7 +13,12 @@ OF_BAD = "where run = (select number from runs where id = 'bad')"
 DAMAGES = {
     f"update log set events = replace(events, 'run.', 'ruin.') {OF_BAD}": LOG,
     f"delete from log {OF_BAD} and seq = 1": LOG,
+    f"update log set count = 'abc' {OF_BAD}": LOG,
+    f"update log set at = x'ff' {OF_BAD}": LOG,
+    f"update log set events = cast(x'ff' as text) {OF_BAD}": LOG,
     "update runs set labels = '{' where id = 'bad'": ROW,
+    "update runs set definition = cast(x'ff' as text) where id = 'bad'": ROW,
+    "update runs set output = '{' where id = 'bad'": ROW,
     "update runs set error = '[]' where id = 'bad'": ROW,
     "update runs set created_at = 'abc' where id = 'bad'": ROW,
 }

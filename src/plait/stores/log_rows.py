@@ -28,6 +28,8 @@ def log_row(run_id: RunId, columns: Row) -> LogRow:
     number, seq, count, at, events, blobs, checksum = columns
     if not (isinstance(events, str) and isinstance(blobs, str | None)):
         raise damaged_log(run_id, f"the row of event {seq} is not text")
+    if not (isinstance(seq, int) and isinstance(count, int) and isinstance(at, int)):
+        raise damaged_log(run_id, f"the row of event {seq} has no number, no count or no time")
     row = LogRow(seq, count, at, events.encode(), blobs)
     if checksum is not None and checksum != _checksum(number, seq, count, at, row.events, blobs):
         raise damaged_log(run_id, f"the row of event {seq} does not fit its checksum")

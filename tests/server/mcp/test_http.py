@@ -9,7 +9,7 @@ import pytest
 from plait import Engine
 from plait.server.site import Settings
 from tests.server.mcp.clients import over_http
-from tests.server.serving import serving, soon
+from tests.server.serving import problem, serving, soon
 
 _ACCEPT = "application/json, text/event-stream"
 _STEPS = [
@@ -251,3 +251,14 @@ async def test_a_stream_ends_when_its_key_is_revoked(db: str) -> None:
             await served.site.auth.keys.revoke(key.id)
             assert [line async for line in stream.aiter_lines()] == []
         assert (await served.client.get("/mcp", headers=headers)).status_code == 401
+
+
+@pytest.mark.parametrize("value", ["{}", "null"])
+async def test_megabytes_of_tiny_values_are_refused_before_they_are_read_on_the_loop(value: str) -> None:
+    async with serving() as served:
+        many = f"[{','.join([value] * 200_000)}]"
+        body = f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"arguments": {many}}}}}'
+        headers = {"accept": _ACCEPT, "content-type": "application/json"}
+        problem(await served.client.post("/mcp", content=body, headers=headers), 413, "value.too_many")
+        large = b'"' + b"x" * served.site.settings.max_body + b'"'
+        problem(await served.client.post("/mcp", content=large, headers=headers), 413, "http.body_too_large")

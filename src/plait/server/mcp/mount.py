@@ -14,12 +14,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from plait.api.caller import ANONYMOUS, EVERYWHERE, Caller
 from plait.api.mcp_tool import McpSession
 from plait.api.problem import MEDIA_TYPE
+from plait.kernel import json_text
 from plait.kernel.errors import NotFound, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.server import problem
 from plait.server.access import Access
 from plait.server.auth.errors import bad_key
 from plait.server.auth.sessions import CSRF_HEADER
+from plait.server.body import Disconnected, parse, read_bytes
 from plait.server.site import Site
 
 from .sdk import load_sdk
@@ -69,8 +71,12 @@ class McpMount:
             if mode not in self._sessions:
                 self._sessions[mode] = _Sessions(self._site, self._app, mode)
             handle = await self._sessions[mode].ready()
+            if scope["method"] == "POST":
+                receive = await self._read(scope, receive)
         except PlaitError as error:
             await _refuse(error, send, scope)
+            return
+        except Disconnected:
             return
         scope[_PLACE] = caller.namespace if caller.namespace != EVERYWHERE else _stated(scope)
         await self._while_allowed(caller, scope, receive, self._noting_owner(caller, send), handle)
@@ -101,6 +107,13 @@ class McpMount:
             return ANONYMOUS
         return await self._site.auth.check(Request(scope, receive), "any")
 
+    async def _read(self, scope: Scope, receive: Receive) -> Receive:
+        """The body, read with our limits: the SDK reads whatever comes on the event loop. A short one it may judge."""
+        body = await read_bytes(dict(scope["headers"]), receive, self._site.settings, self._site.settings.max_body)
+        if len(body) > json_text.LONG:
+            await parse(body)
+        return _Read(body, receive).receive
+
     def _mode(self, path: str) -> str:
         from .registry import ToolRegistry
 
@@ -129,6 +142,20 @@ class McpMount:
             await send(message)
 
         return noting
+
+
+class _Read:
+    """A body that was read, to be read again."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def receive(self) -> Message:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
 
 
 class _Ending:

@@ -30,7 +30,7 @@ from plait.stores.run_lists import (
 )
 
 from .run_texts import LATEST, PLACE_BITS, search_expression
-from .undecodable import decoded_rows
+from .undecodable import decoded_rows, fetch_all
 
 SQL = statements.load("plait.stores.sqlite", "run_lists.sql")
 _CAN = Abilities(orders_texts=True, splits_definitions=False)
@@ -131,8 +131,10 @@ def _skipping(db: apsw.Connection, name: str, namespace: str | None) -> list[str
     """Each different value of an index, found by a step past the one before."""
     found: list[str] = []
     given = {} if namespace is None else {"namespace": namespace}
-    while (row := db.execute(SQL[name], {**given, "last": found[-1] if found else ""}).fetchone()) is not None:
-        found.append(row[0])
+    while rows_found := fetch_all(db, SQL[name], {**given, "last": found[-1] if found else ""}):
+        if not isinstance(rows_found[0][0], str):  # damaged; bytes come after every text
+            break
+        found.append(rows_found[0][0])
     return found
 
 
