@@ -21,7 +21,7 @@ from tests.agents.providers.wire_server import Said
 from tests.agents.providers.wire_server import serving as wires
 from tests.server.serving import serving
 from tests.support.processes import start
-from tests.workers.queued_flows import calls
+from tests.workers.queued_flows import calls, insist
 
 ROOT = Path(__file__).parents[2]
 PLAIT = str(Path(sys.executable).with_name("plait"))
@@ -72,6 +72,23 @@ async def test_a_worker_on_the_database_does_a_step_and_ends_when_it_is_told(tmp
             _, said = await asyncio.wait_for(worker.communicate(), PATIENCE)
             assert worker.returncode == 0
             assert said.decode().endswith("stopped\n")
+
+
+async def test_a_worker_does_not_wait_for_a_plain_step_that_it_has_given_back(tmp_path: Path):
+    db, begun = f"sqlite:///{tmp_path}/plait.db", tmp_path / "begun"
+    async with Engine(db, definitions=[insist]) as engine:
+        run = await engine.start(insist, str(begun))
+        flags = ("--queue", "gpu", "--db", db, "--drain", "0")
+        async with process(PLAIT, "worker", STEPS, *flags) as worker:
+            async with asyncio.timeout(PATIENCE):
+                while not begun.exists():  # noqa: ASYNC110 -- another process writes it
+                    await asyncio.sleep(0.01)
+            worker.send_signal(signal.SIGTERM)
+            _, said = await asyncio.wait_for(worker.communicate(), PATIENCE)
+            assert worker.returncode == 0
+            assert said.decode().endswith("stopped\n")
+        [task] = await engine.queues.claim("other", ["gpu"])
+        assert (task.run_id, task.attempt) == (run.id, 1)
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])

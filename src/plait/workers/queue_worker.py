@@ -95,6 +95,11 @@ class QueueWorker:
         self._unbegun: list[QueueTask] = []
         """What came when it was to stop."""
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether plain functions that it has given up still run: Python would wait for their threads at its end."""
+        return bool(self._local.in_threads)
+
     def stop(self) -> None:
         """Takes no more tasks, and ends when those under way are done or given back."""
         self._stopping.set()
