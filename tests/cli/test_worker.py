@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from plait import Engine, graph
+from plait import Context, Engine, graph, step, workflow
+from plait.errors import RunFailed
 from plait.server.site import Settings
 from tests.agents.providers.wire_server import Said
 from tests.agents.providers.wire_server import serving as wires
@@ -27,6 +28,16 @@ ROOT = Path(__file__).parents[2]
 PLAIT = str(Path(sys.executable).with_name("plait"))
 STEPS = "tests.workers.queued_flows"
 PATIENCE = 40
+
+
+@step(queue="gpu", max_attempts=1)
+async def odd(what: str) -> Any:
+    raise AssertionError("the server must not do this")
+
+
+@workflow
+async def odd_one(ctx: Context, what: str) -> Any:
+    return await ctx.step("odd", odd, what)
 
 
 @asynccontextmanager
@@ -106,6 +117,46 @@ async def test_a_worker_of_a_server_does_a_step_with_a_key_of_its_queue(language
                 assert await (await served.engine.start(calls, "double")).result() == 42
             worker.send_signal(signal.SIGTERM)
             assert await asyncio.wait_for(worker.wait(), PATIENCE) == 0
+
+
+HANDLERS = """
+export default {
+  odd: async (task, what) => {
+    if (what === "large") return "x".repeat(5_000_000);
+    if (what === "unserializable") return 1n;
+    if (what === "nothing") throw undefined;
+    if (what === "silent") throw new Error("");
+    if (what === "not found") throw Object.assign(new Error("no such page"), { status: 404 });
+    if (what === "long") throw new Error("x".repeat(50_000));
+    return what;
+  },
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("large", "the body is larger"),
+        ("unserializable", "BigInt"),
+        ("nothing", "undefined"),
+        ("silent", "failed"),
+        ("not found", "no such page"),
+        ("long", "xxxx"),
+    ],
+)
+async def test_whatever_a_handler_in_javascript_gives_or_throws_is_reported_once(tmp_path: Path, what: str, said: str):
+    handlers = tmp_path / "handlers.mjs"
+    handlers.write_text(HANDLERS)
+    async with serving("memory:") as served:
+        served.engine.code.registry.add(odd_one)
+        run, fine = [await served.engine.start(odd_one, each) for each in (what, "fine")]
+        command = ("node", "examples/worker.js", "gpu", "w")
+        async with process(*command, PLAIT_URL=served.url, PLAIT_HANDLERS=str(handlers)), asyncio.timeout(PATIENCE):
+            with pytest.raises(RunFailed, match=said):
+                await run.result()
+            assert await fine.result() == "fine"
+        assert [event.type for event in await run.events()].count("task.queued") == 1
 
 
 async def test_a_worker_of_a_server_carries_agents_with_the_models_of_its_environment(tmp_path: Path):
