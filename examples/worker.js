@@ -1,8 +1,7 @@
 // A worker in plain Node, without packages: PLAIT_URL=… PLAIT_KEY=… node examples/worker.js gpu
 const [queue = "gpu", name = `node-${process.pid}`] = process.argv.slice(2);
 const url = process.env.PLAIT_URL ?? "http://127.0.0.1:8080";
-const LEASE = Number(process.env.PLAIT_LEASE_MS ?? 10_000);
-const SLOTS = 4;
+const [LEASE, SLOTS] = [Number(process.env.PLAIT_LEASE_MS ?? 10_000), 4];
 // What this worker can do, by the name of the step. `task.key` is the same on every attempt: pass it on.
 const handlers = {
   double: async (task, n) => 2 * n,
@@ -30,18 +29,19 @@ async function insist(verb, body) {
   }
 }
 
+const textOf = (error) => String(error?.message ?? error).slice(0, 4_000) || "failed";
+const failure = (error, retryable) => ({ error: { message: textOf(error) }, retryable });
+
 async function perform(task) {
-  const beat = setInterval(() => call("heartbeat", { id: task.id }).catch(() => {}), task.lease_ms / 3);
-  try {
-    const given = task.input.arguments;
-    const output = await handlers[task.handler](task, ...(Array.isArray(given) ? given : [given]));
-    await insist("complete", { id: task.id, output });
-  } catch (error) {
-    if (error.status === 409 || error.status === 404) return console.error(`${task.label}: ${error.message}`);
-    await insist("fail", { id: task.id, error: { message: String(error.message) } }).catch(console.error);
-  } finally {
-    clearInterval(beat);
-  }
+  const often = Math.min(task.lease_ms, task.heartbeat_ms ?? Infinity) / 3;
+  const beat = setInterval(() => call("heartbeat", { id: task.id }).catch(() => {}), often);
+  const send = (verb, body) => insist(verb, { id: task.id, ...body });
+  const result = await new Promise((done) => done(handlers[task.handler](task, ...[task.input.arguments].flat())))
+    .then((output) => ["complete", JSON.parse(JSON.stringify({ output }))])
+    .catch((error) => ["fail", failure(error, true)]);
+  const mend = (no) => ([400, 413, 422].includes(no.status) ? send("fail", failure(no, false)) : Promise.reject(no));
+  await send(...result).catch(mend).catch((refusal) => console.error(`${task.label}: ${refusal.message}`));
+  clearInterval(beat);
 }
 
 const busy = new Set();

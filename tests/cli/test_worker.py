@@ -15,18 +15,29 @@ from typing import Any
 
 import pytest
 
-from plait import Engine, graph
+from plait import Context, Engine, graph, step, workflow
+from plait.errors import RunFailed
 from plait.server.site import Settings
 from tests.agents.providers.wire_server import Said
 from tests.agents.providers.wire_server import serving as wires
 from tests.server.serving import serving
 from tests.support.processes import start
-from tests.workers.queued_flows import calls
+from tests.workers.queued_flows import calls, insist
 
 ROOT = Path(__file__).parents[2]
 PLAIT = str(Path(sys.executable).with_name("plait"))
 STEPS = "tests.workers.queued_flows"
 PATIENCE = 40
+
+
+@step(queue="gpu", max_attempts=1)
+async def odd(what: str) -> Any:
+    raise AssertionError("the server must not do this")
+
+
+@workflow
+async def odd_one(ctx: Context, what: str) -> Any:
+    return await ctx.step("odd", odd, what)
 
 
 @asynccontextmanager
@@ -74,6 +85,23 @@ async def test_a_worker_on_the_database_does_a_step_and_ends_when_it_is_told(tmp
             assert said.decode().endswith("stopped\n")
 
 
+async def test_a_worker_does_not_wait_for_a_plain_step_that_it_has_given_back(tmp_path: Path):
+    db, begun = f"sqlite:///{tmp_path}/plait.db", tmp_path / "begun"
+    async with Engine(db, definitions=[insist]) as engine:
+        run = await engine.start(insist, str(begun))
+        flags = ("--queue", "gpu", "--db", db, "--drain", "0")
+        async with process(PLAIT, "worker", STEPS, *flags) as worker:
+            async with asyncio.timeout(PATIENCE):
+                while not begun.exists():  # noqa: ASYNC110 -- another process writes it
+                    await asyncio.sleep(0.01)
+            worker.send_signal(signal.SIGTERM)
+            _, said = await asyncio.wait_for(worker.communicate(), PATIENCE)
+            assert worker.returncode == 0
+            assert said.decode().endswith("stopped\n")
+        [task] = await engine.queues.claim("other", ["gpu"])
+        assert (task.run_id, task.attempt) == (run.id, 1)
+
+
 @pytest.mark.parametrize("language", ["python", "javascript"])
 async def test_a_worker_of_a_server_does_a_step_with_a_key_of_its_queue(language: str):
     async with serving("memory:", settings=Settings(open=False)) as served:
@@ -89,6 +117,46 @@ async def test_a_worker_of_a_server_does_a_step_with_a_key_of_its_queue(language
                 assert await (await served.engine.start(calls, "double")).result() == 42
             worker.send_signal(signal.SIGTERM)
             assert await asyncio.wait_for(worker.wait(), PATIENCE) == 0
+
+
+HANDLERS = """
+export default {
+  odd: async (task, what) => {
+    if (what === "large") return "x".repeat(5_000_000);
+    if (what === "unserializable") return 1n;
+    if (what === "nothing") throw undefined;
+    if (what === "silent") throw new Error("");
+    if (what === "not found") throw Object.assign(new Error("no such page"), { status: 404 });
+    if (what === "long") throw new Error("x".repeat(50_000));
+    return what;
+  },
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("large", "the body is larger"),
+        ("unserializable", "BigInt"),
+        ("nothing", "undefined"),
+        ("silent", "failed"),
+        ("not found", "no such page"),
+        ("long", "xxxx"),
+    ],
+)
+async def test_whatever_a_handler_in_javascript_gives_or_throws_is_reported_once(tmp_path: Path, what: str, said: str):
+    handlers = tmp_path / "handlers.mjs"
+    handlers.write_text(HANDLERS)
+    async with serving("memory:") as served:
+        served.engine.code.registry.add(odd_one)
+        run, fine = [await served.engine.start(odd_one, each) for each in (what, "fine")]
+        command = ("node", "examples/worker.js", "gpu", "w")
+        async with process(*command, PLAIT_URL=served.url, PLAIT_HANDLERS=str(handlers)), asyncio.timeout(PATIENCE):
+            with pytest.raises(RunFailed, match=said):
+                await run.result()
+            assert await fine.result() == "fine"
+        assert [event.type for event in await run.events()].count("task.queued") == 1
 
 
 async def test_a_worker_of_a_server_carries_agents_with_the_models_of_its_environment(tmp_path: Path):

@@ -1,6 +1,7 @@
 """Steps on a queue, and workflows that want them: loaded by engines and by workers."""
 
 import asyncio
+import threading
 import time
 from typing import Any, TypedDict
 
@@ -87,6 +88,18 @@ async def unserializable() -> Any:
 @step(queue="gpu")
 async def large() -> str:
     return "x" * 50_000
+
+
+@step(queue="gpu", timeout=None)
+def stubborn(path: str) -> None:
+    with open(path, "w") as begun:
+        begun.write("begun")
+    threading.Event().wait()
+
+
+@workflow
+async def insist(ctx: Context, path: str) -> None:
+    await ctx.step("stubborn", stubborn, path)
 
 
 @workflow

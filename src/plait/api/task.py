@@ -122,14 +122,15 @@ class TaskFailure(Body, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def of(cls, error: ErrorInfo) -> TaskFailure:
+        """What is too long for its field is cut, or left out where a part of it would be something else."""
         return cls(
-            message=error.message,
-            code=error.code,
-            kind=error.kind,
-            type=error.type,
+            message=error.message[:10_000] or "failed",
+            code=error.code if 1 <= len(error.code) <= 200 else "task.failed",
+            kind=error.kind[:200],
+            type=error.type if len(error.type) <= 400 else "",
             args=error.args,
             attrs=error.attrs,
-            trace=error.trace,
+            trace=error.trace[:20_000],
         )
 
     def info(self) -> ErrorInfo:

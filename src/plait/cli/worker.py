@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
@@ -10,7 +11,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import msgspec
 import typer
@@ -29,7 +30,9 @@ from plait.server.process import Signals
 from plait.workers.queue_worker import QueueWorker, WorkerSettings
 from plait.workers.task_source import TaskSource
 
+from . import exits
 from .egress import egress_of
+from .errors import report
 from .loading import load_module
 from .mcp_servers import McpFile, servers_in
 from .options import DEFAULT_DB, Json, Key, Namespace, Where
@@ -101,15 +104,32 @@ class _Brought:
 
 
 async def _work(where: Where, settings: WorkerSettings, brought: _Brought, *, json: bool) -> None:
-    with Signals() as signals:
-        async with _opened(where, settings, brought) as (source, executors, namespace, clusters):
-            settings = replace(settings, namespace=namespace)
-            found = QueueWorker(source, executors, SystemClock(), settings, clusters)
-            _must_have_handlers(found)
-            signals.on_first(found.stop)
-            _announce(settings, found, json=json)
-            await found.run()
+    found: QueueWorker | None = None
+    try:
+        with Signals() as signals:
+            async with _opened(where, settings, brought) as (source, executors, namespace, clusters):
+                settings = replace(settings, namespace=namespace)
+                found = QueueWorker(source, executors, SystemClock(), settings, clusters)
+                _must_have_handlers(found)
+                signals.on_first(found.stop)
+                _announce(settings, found, json=json)
+                await found.run()
+    except Exception as error:
+        if found is None or not found.is_stuck:
+            raise
+        _leave(report(error, json=json))
     note("stopped")
+    if found.is_stuck:
+        _leave(exits.OK)
+
+
+def _leave(code: int) -> NoReturn:
+    """Without waiting for steps that were given back and can't be stopped: they might take hours."""
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 @asynccontextmanager

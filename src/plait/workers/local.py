@@ -62,6 +62,8 @@ class LocalWorker:
             self.add(executor)
         self.max_payload = max_payload
         self.threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="plait-step")
+        self.in_threads: set[Attempt] = set()
+        """Whose functions run in a thread now; also those that nobody waits for any more."""
         self._free_threads = asyncio.Semaphore(threads)
         self.timeouts: Deadlines[Attempt] = Deadlines(clock, self._time_is_up)
         self.heartbeats: Deadlines[Attempt] = Deadlines(clock, self._beat_is_due)
@@ -174,10 +176,13 @@ class LocalWorker:
 
         def work() -> Any:
             attempt.thread_began = self.clock.monotonic()
+            self.in_threads.add(attempt)
             try:
                 return context.run(function)
             except StopIteration as error:  # which no future can hold
                 raise RuntimeError(f"StopIteration: {error}") from error
+            finally:
+                self.in_threads.discard(attempt)
 
         async with self._free_threads:  # one whose attempt is given up counts as free, whatever it still does
             output = await loop.run_in_executor(self.threads, work)

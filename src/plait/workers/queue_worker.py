@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
 import msgspec
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
-from plait.api.task import QueueTask, TaskFailure, TaskReport
+from plait.api.task import QueueTask, TaskReport
 from plait.clusters.clusters import Clusters
 from plait.kernel import values
 from plait.kernel.clock import Clock, sleep
-from plait.kernel.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
-from plait.kernel.failures import describe
+from plait.kernel.errors import Busy, PlaitError, Unavailable
 from plait.kernel.ids import RunId, TaskToken, run_key
 from plait.kernel.inputs import KeepEntry, Suspend, TaskResult
 from plait.kernel.retry import Retry
@@ -31,19 +30,18 @@ from plait.kernel.task_inputs import AGENT, AgentInput, PythonInput
 
 from .local import LocalWorker
 from .task_source import TaskSource
+from .worker_beats import WorkerBeats
 from .worker_lines import WorkerLines
 from .worker_memo import WorkerMemo
+from .worker_reports import FIRST_PAUSE, LONGEST_PAUSE, WorkerReports, passes, report_of, split
 
 log = logging.getLogger("plait.worker")
 
 _WAIT_MS = 20_000
 """Of one claim, for a task to come."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
-_BATCH, _BATCH_BYTES = 500, 1024 * 1024
-"""Results in one report."""
+_ANSWERED_WITHIN = 0.5
+"""Seconds in which a claim is answered, if there is a task for it."""
 _agent_input = msgspec.json.Decoder(AgentInput)
-_BEATS = 3
-"""In the time of one lease: two may get lost."""
 
 
 class NamedExecutor(Executor, Protocol):
@@ -80,15 +78,27 @@ class QueueWorker:
         named = [executor for executor in executors if _is_named(executor)]
         self.handlers = sorted({name for executor in named for name in executor.handlers})
         self._kinds = [kind for executor in named for kind in executor.kinds]
-        self._local = LocalWorker(clock, executors=named, clusters=clusters)
+        # As many threads as tasks at a time: one that waited for a thread would use up its time on the server
+        self._local = LocalWorker(clock, threads=settings.concurrency, executors=named, clusters=clusters)
         self._held: dict[str, QueueTask] = {}
         self._lines = WorkerLines(source, clock, settings.namespace)
+        self._reports = WorkerReports(source, clock, settings.namespace, self._label)
+        self._beats = WorkerBeats(source, clock, settings.lease, settings.namespace, self._progress, self._unwanted)
         self._memo = WorkerMemo()
         self._results: list[TaskReport] = []
         self._suspending: list[Suspend] = []
         self._ready = asyncio.Event()
         self._freed = asyncio.Event()
         self._stopping = asyncio.Event()
+        self._asked_at: float | None = None
+        """When the claim began that is under way."""
+        self._unbegun: list[QueueTask] = []
+        """What came when it was to stop."""
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether plain functions that it has given up still run: Python would wait for their threads at its end."""
+        return bool(self._local.in_threads)
 
     def stop(self) -> None:
         """Takes no more tasks, and ends when those under way are done or given back."""
@@ -96,16 +106,15 @@ class QueueWorker:
 
     async def run(self) -> None:
         """Until it is stopped. Raises what no waiting can mend: a key that is refused, a queue that is not its own."""
-        beating = asyncio.ensure_future(self._beat_all())
+        beating = asyncio.ensure_future(self._beats.send_all(self._held.values))
         saying = asyncio.ensure_future(self._lines.send_all())
         reporting = asyncio.ensure_future(self._report_all())
         claiming = asyncio.ensure_future(self._claim_all())
         stopped = asyncio.ensure_future(self._stopping.wait())
         try:
             await asyncio.wait((claiming, beating, reporting, stopped), return_when=asyncio.FIRST_COMPLETED)
-            claiming.cancel()
-            await asyncio.gather(claiming, return_exceptions=True)
-            await self._drain()
+            await self._end_claiming(claiming)
+            await self._drain(reporting)
             for each in (claiming, beating, reporting):
                 if each.done() and not each.cancelled():
                     each.result()
@@ -117,8 +126,8 @@ class QueueWorker:
     # -- claiming ------------------------------------------------------------------------------------------------
 
     async def _claim_all(self) -> None:
-        pause = _FIRST_PAUSE
-        while True:
+        pause = FIRST_PAUSE
+        while not self._stopping.is_set():
             self._freed.clear()
             free = self._settings.concurrency - len(self._held)
             if not free:
@@ -126,30 +135,50 @@ class QueueWorker:
                 continue
             try:
                 tasks = await self._claim(free)
-                pause = _FIRST_PAUSE
-            except (Unavailable, Busy) as error:
+                pause = FIRST_PAUSE
+            except PlaitError as error:
+                if not passes(error):
+                    raise
                 log.warning("can't get tasks for now, will try again in %.1f s: %s", pause, error)
                 await sleep(self._clock, pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                pause = min(pause * 2, LONGEST_PAUSE)
                 continue
+            if self._stopping.is_set():
+                self._unbegun = tasks
+                return
             for task in tasks:
                 self._begin(task)
 
+    async def _end_claiming(self, claiming: asyncio.Future[None]) -> None:
+        """A claim that has just begun is about to be answered, if there are tasks: cancelled, they would be nobody's
+        until their lease runs out. One that has waited for a while waits for tasks that are not there."""
+        if self._asked_at is not None:
+            left = self._asked_at + _ANSWERED_WITHIN - self._clock.monotonic()
+            await asyncio.wait({claiming}, timeout=max(left, 0))
+        claiming.cancel()
+        await asyncio.gather(claiming, return_exceptions=True)
+        await self._give_back(self._unbegun)
+
     async def _claim(self, limit: int) -> list[QueueTask]:
         settings = self._settings
-        return await self._source.claim(
-            settings.name,
-            settings.queues,
-            namespace=settings.namespace,
-            limit=limit,
-            lease_ms=round(settings.lease * 1000),
-            wait_ms=_WAIT_MS,
-            kinds=self._kinds,
-            handlers=self.handlers,
-        )
+        self._asked_at = self._clock.monotonic()
+        try:
+            return await self._source.claim(
+                settings.name,
+                settings.queues,
+                namespace=settings.namespace,
+                limit=limit,
+                lease_ms=round(settings.lease * 1000),
+                wait_ms=_WAIT_MS,
+                kinds=self._kinds,
+                handlers=self.handlers,
+            )
+        finally:
+            self._asked_at = None
 
     def _begin(self, claimed: QueueTask) -> None:
         self._held[claimed.id] = claimed
+        self._beats.begin(claimed)
         call = _input(claimed)
         if (known := self._memo.known(claimed.id, call)) is not None:
             self._note(TaskReport(id=claimed.id, output=known, memo=True))
@@ -172,7 +201,7 @@ class QueueWorker:
 
     async def _keep(self, attempt: Attempt, entry: KeepEntry) -> None:
         """Tried again while the source is away: the same entry twice is one."""
-        pause = _FIRST_PAUSE
+        pause = FIRST_PAUSE
         while True:
             try:
                 await self._source.keep(
@@ -187,7 +216,7 @@ class QueueWorker:
             except (Unavailable, Busy) as error:
                 log.warning("an entry of %s can't be kept for now: %s", attempt.task.label, error)
                 await sleep(self._clock, pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                pause = min(pause * 2, LONGEST_PAUSE)
 
     # -- reporting -----------------------------------------------------------------------------------------------
 
@@ -198,7 +227,7 @@ class QueueWorker:
             return
         if result.error is None:
             self._memo.keep(result.token, result.output)
-        self._note(_report(result))
+        self._note(report_of(result))
 
     def _note(self, report: TaskReport) -> None:
         self._results.append(report)
@@ -209,12 +238,12 @@ class QueueWorker:
         while True:
             await self._ready.wait()
             await self._suspend_all()
-            batch, self._results = _batch(self._results)
+            batch, self._results = split(self._results)
             if not self._results:
                 self._ready.clear()
             await self._lines.send([report.id for report in batch])  # while their claims hold
             if batch:
-                await self._insist(batch)
+                await self._reports.insist(batch)
             for report in batch:
                 self._forget(report.id)
 
@@ -226,70 +255,31 @@ class QueueWorker:
                 await self._source.suspend(wanted.token, wait, says=wanted.says, namespace=self._settings.namespace)
             except (Unavailable, Busy) as error:
                 log.warning("an attempt can't be suspended for now: %s", error)
-                await sleep(self._clock, _FIRST_PAUSE)
+                await sleep(self._clock, FIRST_PAUSE)
                 continue
             except PlaitError as error:
                 log.warning("an attempt could not be suspended: %s", error)
             self._suspending.pop(0)
             self._forget(wanted.token)
 
-    async def _insist(self, batch: list[TaskReport]) -> None:
-        pause = _FIRST_PAUSE
-        while True:
-            try:
-                await self._report(batch)
-                return
-            except (Unavailable, Busy) as error:
-                log.warning("can't report %d results for now: %s", len(batch), error)
-                await sleep(self._clock, pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
-
-    async def _report(self, batch: list[TaskReport]) -> None:
-        try:
-            found = await self._source.report(batch, namespace=self._settings.namespace)
-        except (InvalidInput, TooLarge) as error:
-            if len(batch) > 1:
-                for report in batch:
-                    await self._report([report])
-            elif batch[0].error is None:  # a result that can't be taken: no other attempt would mend that
-                failure = TaskFailure.of(describe(error))
-                await self._report([TaskReport(id=batch[0].id, error=failure, retryable=False)])
-            else:
-                self._say_refused(batch[0], error)
-            return
-        for report, refusal in zip(batch, found, strict=True):
-            if isinstance(refusal, InvalidInput | TooLarge) and report.error is None:
-                await self._report([TaskReport(id=report.id, error=TaskFailure.of(describe(refusal)), retryable=False)])
-            elif refusal is not None:
-                self._say_refused(report, refusal)
-
-    def _say_refused(self, report: TaskReport, error: PlaitError) -> None:
-        held = self._held.get(report.id)
-        log.warning("the result of %s was not accepted: %s", "a task" if held is None else held.label, error)
-
     def _forget(self, id: str) -> None:
         self._held.pop(id, None)
+        self._beats.end(id)
         self._lines.forget(id)
         self._memo.forget(id)
         self._freed.set()
 
     # -- staying alive -------------------------------------------------------------------------------------------
 
-    async def _beat_all(self) -> None:
-        while True:
-            await sleep(self._clock, self._settings.lease / _BEATS)
-            await asyncio.gather(*(self._beat(task) for task in list(self._held.values())))
+    def _label(self, id: str) -> str:
+        held = self._held.get(id)
+        return "a task" if held is None else held.label
 
-    async def _beat(self, task: QueueTask) -> None:
-        progress = self._local.progress(run_key(task.namespace, task.run_id), TaskToken(task.id))
-        try:
-            wanted = await self._source.heartbeat(task.id, progress, namespace=self._settings.namespace)
-        except (Conflict, NotFound):
-            wanted = False
-        except PlaitError as error:
-            log.warning("no heartbeat for %s: %s", task.label, error)
-            return
-        if not wanted and task.id in self._held:
+    def _progress(self, task: QueueTask) -> Raw | None:
+        return self._local.progress(run_key(task.namespace, task.run_id), TaskToken(task.id))
+
+    def _unwanted(self, task: QueueTask) -> None:
+        if task.id in self._held:
             log.warning("%s is not wanted any more", task.label)
             self._drop(task)
 
@@ -297,38 +287,26 @@ class QueueWorker:
         self._local.cancel(run_key(task.namespace, task.run_id), TaskToken(task.id))
         self._forget(task.id)
 
-    async def _drain(self) -> None:
-        """Lets what is under way end, and gives back what does not in time."""
+    async def _drain(self, reporting: asyncio.Future[None]) -> None:
+        """Lets what is under way end, and gives back what does not in time; at once if nothing can be reported."""
         until = self._clock.monotonic() + self._settings.drain
-        while self._held and (left := until - self._clock.monotonic()) > 0:
+        reporting.add_done_callback(lambda _: self._freed.set())
+        while self._held and not reporting.done() and (left := until - self._clock.monotonic()) > 0:
             self._freed.clear()
             alarm = self._clock.call_later(left, self._freed.set)
             await self._freed.wait()
             alarm.cancel()
-        for task in list(self._held.values()):
+        left_over = list(self._held.values())
+        for task in left_over:
             self._drop(task)
+        await self._give_back(left_over)
+
+    async def _give_back(self, tasks: Sequence[QueueTask]) -> None:
+        for task in tasks:
             try:
                 await self._source.release(task.id, namespace=self._settings.namespace)
             except PlaitError as error:
                 log.warning("%s could not be given back: %s", task.label, error)
-
-
-def _report(result: TaskResult) -> TaskReport:
-    if result.error is None:
-        return TaskReport(id=result.token, output=result.output)
-    progress = UNSET if result.progress is values.NULL else result.progress
-    failure = TaskFailure.of(result.error)
-    return TaskReport(id=result.token, error=failure, retryable=result.retryable, progress=progress)
-
-
-def _batch(reports: list[TaskReport]) -> tuple[list[TaskReport], list[TaskReport]]:
-    """What goes into one request, and the rest."""
-    size = 0
-    for count, report in enumerate(reports):
-        size += len(bytes(report.output)) if isinstance(report.output, Raw) else 0
-        if count and (size > _BATCH_BYTES or count == _BATCH):
-            return reports[:count], reports[count:]
-    return reports, []
 
 
 def _is_named(executor: Executor) -> TypeGuard[NamedExecutor]:

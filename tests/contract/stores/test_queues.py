@@ -1,6 +1,7 @@
 """Tasks on queues: each goes to one worker at a time, and only who holds its claim can end it."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from msgspec import Raw
@@ -129,7 +130,7 @@ async def test_only_the_holder_of_the_claim_ends_a_task(backend: Backend):
 
 
 @pytest.mark.parametrize("wrong", [{"opening": 3}, {"attempt": 2}])
-async def test_a_claim_is_of_one_attempt_and_ends_no_other(backend: Backend, wrong: dict[str, int]):
+async def test_a_claim_is_of_one_attempt_and_ends_no_other(backend: Backend, wrong: dict[str, Any]):
     async with opened(backend) as store:
         owner = await own_all(store)
         await enqueue(store, owner, queued_task("run"))
