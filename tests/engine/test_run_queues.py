@@ -8,7 +8,8 @@ import pytest
 
 from plait import Engine, refs, step, workflow
 from plait.engine import Handle
-from plait.kernel.errors import Busy, Conflict, InvalidInput, RunFailed
+from plait.kernel.errors import Busy, Conflict, InvalidInput, RunFailed, Unavailable
+from plait.kernel.run_queues import AdmissionRound
 from plait.stores.memory import MemoryStore
 from plait.testing import VirtualClock
 
@@ -363,3 +364,24 @@ async def test_limits_of_the_namespace_hold_over_its_queues_and_no_others():
         assert await _waits(second) == "next on `other`, 1 of 1 slots taken"
         await office.end(first)
         await office.started(second)
+
+
+async def test_a_run_starts_whose_admission_was_written_but_not_answered(monkeypatch: pytest.MonkeyPatch):
+    async with Office() as office:
+        await office.engine.queues.set("mails", concurrency=1)
+        first, second = await office.send(), await office.send()
+        await office.started(first)
+        admit, cut = office.store.run_queues.admit, list[bool]()
+
+        async def admit_and_fall_silent(namespace: str, queue: str, limit: int) -> AdmissionRound:
+            found = await admit(namespace, queue, limit)
+            if found.admitted and not cut:
+                cut.append(True)
+                raise Unavailable("store.unreachable", "the connection was cut")
+            return found
+
+        monkeypatch.setattr(office.store.run_queues, "admit", admit_and_fall_silent)
+        await office.end(first)
+        await office.later(60)
+        assert cut
+        assert [event.type for event in await second.events(limit=1)] == ["run.started"]

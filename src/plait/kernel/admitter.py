@@ -108,7 +108,11 @@ class Admitter:
         """One turn of a queue; says whether it wants another at once."""
         self._turns += 1
         self._served[namespace, queue] = self._turns
-        found = await self._store.run_queues.admit(namespace, queue, _AT_ONCE)
+        try:
+            found = await self._store.run_queues.admit(namespace, queue, _AT_ONCE)
+        except BaseException:
+            self._inbox.look_soon()  # runs may have been admitted all the same, and nobody else would look for them
+            raise
         if found.left:
             self._note_wait(_EVERY)
         if found.wait is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from plait.kernel.ids import RunId
+from plait.kernel.ids import Millis, RunId, Seq
 from plait.kernel.log_check import damaged_log
 from plait.kernel.store import LogRow
 
@@ -30,7 +30,7 @@ def log_row(run_id: RunId, columns: Row) -> LogRow:
         raise damaged_log(run_id, f"the row of event {seq} is not text")
     if not (isinstance(seq, int) and isinstance(count, int) and isinstance(at, int)):
         raise damaged_log(run_id, f"the row of event {seq} has no number, no count or no time")
-    row = LogRow(seq, count, at, events.encode(), blobs)
+    row = LogRow(Seq(seq), count, Millis(at), events.encode(), blobs)
     if checksum is not None and checksum != _checksum(number, seq, count, at, row.events, blobs):
         raise damaged_log(run_id, f"the row of event {seq} does not fit its checksum")
     return row

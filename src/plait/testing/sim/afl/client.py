@@ -146,7 +146,7 @@ class AflClient:
         except RunFailed as failed:
             said = f"{failed.run_status}: {failed.error.code}: {failed.error.message}\n"
         steps = await self._until(lambda engine: engine.afl.steps(id))
-        return said + "\n".join(sorted(map(_shown, steps))) + "\n"
+        return said + "\n".join(sorted(_shown(step, by_id=not id.endswith(FORK)) for step in steps)) + "\n"
 
     async def _on_run(self, call: Callable[[Handle[Any]], Awaitable[T]], id: str | None = None) -> T:
         async def on(engine: Engine) -> T:
@@ -162,7 +162,8 @@ async def _reopened(handle: Handle[Any]) -> bool:
     return any(event.type == "run.reopened" for event in await handle.events())
 
 
-def _shown(step: StepRecord) -> str:
-    """All that must not depend on when things happen."""
+def _shown(step: StepRecord, *, by_id: bool) -> str:
+    """All that must not depend on when things happen. The ids of a fork's steps do: it has those of its source only if
+    they were created before the event where it begins."""
     said = f"{sorted(step.params.items())} {sorted(step.returns.items())}"
-    return f"{step.id} {step.statement_name or step.object_type} {step.state}: {said}"
+    return f"{f'{step.id} ' if by_id else ''}{step.statement_name or step.object_type} {step.state}: {said}"
