@@ -168,6 +168,21 @@ async def test_an_agent_gets_only_events_of_its_facets():
         problem(answer, 403, "AFL_FORBIDDEN")
 
 
+async def test_a_lease_of_another_facet_is_of_no_use_to_an_agent():
+    async with working("geo.Two", "mail.Notify") as (served, [run, _]):
+        [task, *_] = await claim(served, await key(served), facets=["geo.Count"])
+        agent = await key(served, facets=["mail.*"])
+        for method, verb, more in (
+            ("POST", "heartbeat", {}),
+            ("PATCH", "step", {"returns": {"count": 1}}),
+            ("POST", "fail", {"error": {"message": "no"}}),
+            ("POST", "complete", {"result": {"count": 1}}),
+        ):
+            answer = await send(served, agent, method, task["id"], verb, lease_token=task["lease_token"], **more)
+            problem(answer, 403, "AFL_FORBIDDEN")
+        assert (await served.engine.kernel.store.run(RunId(run))).status == "running"
+
+
 async def test_a_prompt_is_filled_in_for_the_agent():
     async with working("geo.Asks") as (served, _):
         [task] = await claim(served, await key(served))

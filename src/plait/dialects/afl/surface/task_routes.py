@@ -83,7 +83,7 @@ async def _shown(call: Call, task: QueueTask) -> AgentTask:
 
 
 async def heartbeat(call: Call) -> Answer:
-    held = _held(call, call.body.lease_token)
+    held = await _held(call, call.body.lease_token)
     try:
         alive = await call.host.queues.heartbeat(call.body.lease_token, namespace=call.namespace)
     except Conflict as lost:
@@ -95,13 +95,13 @@ async def heartbeat(call: Call) -> Answer:
 
 
 async def step(call: Call) -> Answer:
-    held = _held(call, call.query.lease_token)
+    held = await _held(call, call.query.lease_token)
     await _must_hold(call, held)
     return Answer(shown_step(await _step(call, held)))
 
 
 async def update(call: Call) -> Answer:
-    held = _held(call, call.body.lease_token)
+    held = await _held(call, call.body.lease_token)
     await _must_hold(call, held)
     found = await _step(call, held)
     await call.host.tell(held.run_id, STEP_UPDATE, {"step_id": found.id, "returns": call.body.returns})
@@ -109,13 +109,13 @@ async def update(call: Call) -> Answer:
 
 
 async def complete(call: Call) -> Answer:
-    held = _held(call, call.body.lease_token)
+    held = await _held(call, call.body.lease_token)
     reporting = call.host.queues.complete(held.text(), call.body.result, namespace=call.namespace)
     return await _applied(call, held, reporting)
 
 
 async def fail(call: Call) -> Answer:
-    held, found = _held(call, call.body.lease_token), call.body.error
+    held, found = await _held(call, call.body.lease_token), call.body.error
     error = ErrorInfo("task.failed", found.message, type=found.type)
     reporting = call.host.queues.fail(held.text(), error, retryable=found.retryable, namespace=call.namespace)
     return await _applied(call, held, reporting)
@@ -137,11 +137,15 @@ async def _applied(call: Call, held: ClaimId, reporting: Any) -> Answer:
 # -- the boundary ------------------------------------------------------------------------------------------------------
 
 
-def _held(call: Call, lease_token: str) -> ClaimId:
-    """What the token proves; it must be for the event that the path names."""
+async def _held(call: Call, lease_token: str) -> ClaimId:
+    """What the token proves; it must be for the event that the path names, and that must be of the key's facets."""
     held = claim_id.read(lease_token, call.namespace)
     if held.token != call.params["id"]:
         raise forbidden("this lease is for another event", "an agent may touch the step of its own event only")
+    if call.caller.facets is not None:
+        facet = (await _event(call, held)).event_type
+        if not call.caller.may_do(facet):
+            raise forbidden(f"this key is not for {facet}", "its facets are others")
     return held
 
 
@@ -154,13 +158,13 @@ async def _must_hold(call: Call, held: ClaimId) -> None:
         raise _lease_lost("nobody waits for this event any more")
 
 
+async def _event(call: Call, held: ClaimId) -> Any:
+    return await call.host.afl.of(call.namespace).event(caller_id(held.run_id), held.token)
+
+
 async def _step(call: Call, held: ClaimId) -> Any:
-    interface = call.host.afl.of(call.namespace)
-    run = caller_id(held.run_id)
-    event = await interface.event(run, held.token)
-    if not call.caller.may_do(event.event_type):
-        raise forbidden(f"this key is not for {event.event_type}", "its facets are others")
-    return await interface.step(run, event.step_id)
+    event = await _event(call, held)
+    return await call.host.afl.of(call.namespace).step(caller_id(held.run_id), event.step_id)
 
 
 async def _lease(call: Call, held: ClaimId) -> int:
