@@ -180,7 +180,9 @@ async def test_a_lease_of_another_facet_is_of_no_use_to_an_agent():
         ):
             answer = await send(served, agent, method, task["id"], verb, lease_token=task["lease_token"], **more)
             problem(answer, 403, "AFL_FORBIDDEN")
-        assert (await served.engine.kernel.store.run(RunId(run))).status == "running"
+        row = await served.engine.kernel.store.run(RunId(run))
+        assert row is not None
+        assert row.status == "running"
 
 
 async def test_a_prompt_is_filled_in_for_the_agent():

@@ -41,8 +41,8 @@ export function DeleteDefinition({ definition, onClose }: { definition: Definiti
       }
     >
       <p>
-        It can't be started any more, in any of its versions. Runs that have started continue, and their versions can still
-        be read. Saving it again brings it back.
+        It can't be started any more, in any of its versions. Runs that have started continue, and their versions can
+        still be read. Saving it again brings it back.
       </p>
       {offers.length > 0 && <p>Deleted with it: {offers.join(", ")}.</p>}
       {error && <ErrorBox error={error} title="Not deleted" />}
