@@ -34,6 +34,38 @@ async def refused() -> None:
     raise Refused("not this one")
 
 
+def _break() -> None:
+    lost = ValueError("the page is lost")
+    lost.add_note("page 7")
+    try:
+        raise KeyError("page")
+    except KeyError as error:
+        raise ExceptionGroup("two things", [lost, Refused("no ink")]) from error
+
+
+@step(max_attempts=1)
+def breaking_here() -> None:
+    _break()
+
+
+@step(queue="gpu", max_attempts=1)
+def breaking() -> None:
+    _break()
+
+
+@workflow
+async def catching(ctx: Context, place: str) -> list[str]:
+    """What a step raised, as its caller gets it."""
+    try:
+        await ctx.step("break", breaking_here if place == "here" else breaking)
+    except Exception as error:
+        group = error.__cause__
+        assert isinstance(group, ExceptionGroup)
+        notes = [note for part in group.exceptions for note in getattr(part, "__notes__", ())]
+        return [*map(repr, group.exceptions), *notes, repr(group.__cause__)]
+    return []
+
+
 @step(queue="gpu", timeout=0.05)
 async def slow() -> None:
     await asyncio.Event().wait()

@@ -15,7 +15,7 @@ from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.workers.queue_worker import QueueWorker, WorkerSettings
 from tests.engine.places import until
 from tests.workers import queued_flows
-from tests.workers.queued_flows import calls
+from tests.workers.queued_flows import calls, catching
 
 
 def settings(**more: Any) -> WorkerSettings:
@@ -137,6 +137,13 @@ async def test_a_timeout_stops_the_attempt_in_the_worker():
     async with engine_only() as engine, working(engine):
         with pytest.raises(RunFailed, match=r"took longer than 0.05 s"):
             await (await engine.start(calls, "slow")).result()
+
+
+async def test_a_group_of_exceptions_comes_back_with_its_parts_cause_and_notes():
+    async with engine_only() as engine, working(engine):
+        here, there = [await (await engine.start(catching, place)).result() for place in ("here", "queue")]
+    assert there == here
+    assert there == ["ValueError('the page is lost')", "Refused('no ink')", "page 7", "KeyError('page')"]
 
 
 async def test_a_result_that_is_not_json_fails_the_step():

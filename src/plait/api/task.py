@@ -119,6 +119,11 @@ class TaskFailure(Body, frozen=True, kw_only=True, omit_defaults=True):
     args: list[Any] = []
     attrs: dict[str, Any] = {}
     trace: Annotated[str, Meta(max_length=20_000)] = ""
+    cause: TaskFailure | None = None
+    """What an exception was raised from."""
+    parts: Annotated[dict[str, TaskFailure], Meta(max_length=1_000)] = {}
+    """Of a group of exceptions: its members, by number."""
+    notes: Annotated[list[Annotated[str, Meta(max_length=10_000)]], Meta(max_length=1_000)] = []
 
     @classmethod
     def of(cls, error: ErrorInfo) -> TaskFailure:
@@ -131,11 +136,23 @@ class TaskFailure(Body, frozen=True, kw_only=True, omit_defaults=True):
             args=error.args,
             attrs=error.attrs,
             trace=error.trace[:20_000],
+            cause=None if error.cause is None else cls.of(error.cause),
+            parts={place: cls.of(part) for place, part in error.parts.items()},
+            notes=[note[:10_000] for note in error.notes],
         )
 
     def info(self) -> ErrorInfo:
         return ErrorInfo(
-            self.code, self.message, kind=self.kind, type=self.type, args=self.args, attrs=self.attrs, trace=self.trace
+            self.code,
+            self.message,
+            kind=self.kind,
+            type=self.type,
+            args=self.args,
+            attrs=self.attrs,
+            trace=self.trace,
+            cause=None if self.cause is None else self.cause.info(),
+            parts={place: part.info() for place, part in self.parts.items()},
+            notes=self.notes,
         )
 
 
