@@ -80,7 +80,7 @@ def filled(postgres_server: Postgres) -> Iterator[str]:
         ("claim_by_code", (["graph:pack"], 10, "c", "w", 1000, 1000), "queued_tasks_code"),
         ("limited_by_code", (["graph:pack"],), "queued_tasks_code"),
         ("expired", (SHARDS, 10, 1_000), "queued_tasks_expires"),
-        ("beat", ("run-7", "step", "c", None), "queued_tasks_place"),
+        ("beat", ("run-7", "step", "c", 1, 1, None), "queued_tasks_place"),
         ("get_approval", ("run-7:ok",), "approvals_pkey"),
         ("list_approvals", ("default", "open", -1, "", 100), "approvals_status"),
         ("list_newest_approvals", ("default", "approved", 2**62, "", 100), "approvals_status"),

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from . import values
 from .background import Background
 from .clock import Alarm, Clock
-from .errors import ErrorInfo
+from .errors import ErrorInfo, Unavailable
 from .ids import Millis, RunId, shard_of
 from .inbox import Inbox
 from .inputs import Cancel
@@ -110,7 +110,7 @@ class Admitter:
         self._served[namespace, queue] = self._turns
         try:
             found = await self._store.run_queues.admit(namespace, queue, _AT_ONCE)
-        except BaseException:
+        except Unavailable:
             self._inbox.look_soon()  # runs may have been admitted all the same, and nobody else would look for them
             raise
         if found.left:

@@ -3,10 +3,6 @@
 An open server and the mount ask nobody for a key: they trust whoever can reach them, and so can a web page in a browser
 on the same machine. So they answer only to their own host names (against DNS rebinding) and refuse what pages of other
 sites send: changes, reads, live streams and sockets. Links that a person follows are not refused.
-
-A mount that others reach (`--argyll-open`) has names that nobody here knows: those of containers, of a cluster, of a
-local network. Nobody outside can point one of these at it. A name of the public DNS can be pointed anywhere, and a page
-under it then reads as if it were ours, without an `Origin`: so that has to be the one in `public_url`, or listed.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from .argyll.cors import Cors
-from .argyll.paths import is_engine, is_mounted
+from .argyll.paths import is_mounted
 from .auth.loopback import is_loopback
 from .auth.origins import SAFE_METHODS, cross_origin, origin_of
 from .errors import BadRequest, Forbidden
@@ -28,7 +24,6 @@ from .site import Settings
 
 _PORT = re.compile(r":[0-9]*\Z")
 _DEFAULT_PORT = re.compile(r":(80|443)\Z")
-_LOCAL = (".local", ".localhost", ".internal", ".lan", ".home.arpa", ".test")
 _FOR_CLIENTS_TOO = "/health"
 """Argyll's clients look there for the node that accepts changes."""
 
@@ -40,8 +35,6 @@ class OriginCheck:
         self._cors = Cors(settings.argyll_origins)
         self._public = _DEFAULT_PORT.sub("", urlsplit(settings.public_url).netloc.lower())
         self._own_origins = (origin_of(settings.public_url),) if settings.public_url else ()
-        self._open_mount = settings.argyll == "open"
-        self._listed = frozenset(urlsplit(origin).hostname for origin in settings.argyll_origins)
         self._is_ours = lru_cache(256)(self._is_own_name)
 
     def check(self, scope: Scope, headers: Headers) -> None:
@@ -55,8 +48,6 @@ class OriginCheck:
             raise _foreign_host(host)
         if (self._open or mounted) and (why := self._foreign_page(scope, headers, host, mounted=mounted)):
             raise _foreign_origin(why)
-        if self._open_mount and is_engine(scope["path"]) and not self._only_ours(host):
-            raise _public_host(host)
 
     def _foreign_page(self, scope: Scope, headers: Headers, host: str, *, mounted: bool) -> str:
         """Why a request comes from a page of another site; empty if it does not, or if that page may call."""
@@ -71,12 +62,6 @@ class OriginCheck:
         if not why and origin is not None and not (self._is_ours(host) or _is_address(host)):
             return "its host name may have been pointed here by somebody else; --public-url says which name is ours"
         return why
-
-    def _only_ours(self, host: str) -> bool:
-        """Whether nobody but the operator can have pointed the name here."""
-        name = _PORT.sub("", host).rstrip(".")
-        known = self._is_ours(host) or name in self._listed or self._cors.allows(None)
-        return known or _is_address(host) or _is_local(name)
 
     def _is_own_name(self, host: str) -> bool:
         """This machine's names, and the public one."""
@@ -95,20 +80,6 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_local(name: str) -> bool:
-    """Names that the public DNS does not have: a single word, or below a domain that is reserved for local use."""
-    return "." not in name or name.endswith(_LOCAL)
-
-
-def _public_host(host: str) -> Forbidden:
-    return Forbidden(
-        "http.foreign_host",
-        f"host {host[:80]!r} is not allowed",
-        why="Argyll's clients send no key, and anyone can point a name at this server and read it from a page",
-        fix="set the name with --public-url, list others with --argyll-origins, or use an address",
-    )
 
 
 def _foreign_host(host: str) -> Forbidden:

@@ -119,20 +119,9 @@ async def test_a_name_that_was_pointed_at_the_server_does_not_help_a_page():
     rebound = {"host": "evil.example", "origin": "http://evil.example"}
     async with mounted(settings=Settings(argyll="open", open=False)) as served:
         problem(await served.client.post("/engine/step", json=GREET, headers=rebound), 403, "http.foreign_origin")
-        # A page that reads what it takes for its own site sends no Origin, and over plain HTTP nothing else either
-        for path in ("/engine", "/engine/step", "/engine/flow", "/engine/flow/x"):
-            answer = await served.client.get(path, headers={"host": "evil.example:8080"})
-            problem(answer, 403, "http.foreign_host")
-        for host in ("plait:8080", "plait.shop.svc.cluster.local", "10.0.0.7", "[fd00::7]:8080"):
-            assert (await served.client.get("/engine/step", headers={"host": host})).status_code == 200
         by_address = {"host": "10.0.0.7:8080", "origin": "http://10.0.0.7:8080"}
         assert (await served.client.post("/engine/step", json=GREET, headers=by_address)).status_code == 201
     known = Settings(argyll="open", open=False, public_url="https://tea.example")
     async with mounted(settings=known) as served:
         ours = {"host": "tea.example", "origin": "https://tea.example"}
         assert (await served.client.post("/engine/step", json=GREET, headers=ours)).status_code == 201
-        assert (await served.client.get("/engine/step", headers={"host": "tea.example:443"})).status_code == 200
-    listed = Settings(argyll="open", open=False, argyll_origins=("https://tea.example.org",))
-    async with mounted(settings=listed) as served:
-        assert (await served.client.get("/engine/step", headers={"host": "tea.example.org"})).status_code == 200
-        problem(await served.client.get("/engine/step", headers={"host": "tea.example"}), 403, "http.foreign_host")

@@ -6,9 +6,4 @@ ENGINE, WEBHOOK, LIVE = "/engine", "/webhook", "/engine/ws"
 
 
 def is_mounted(path: str) -> bool:
-    return is_engine(path) or path == WEBHOOK or path.startswith(f"{WEBHOOK}/")
-
-
-def is_engine(path: str) -> bool:
-    """What asks for no proof at all; the addresses of webhooks are signed."""
-    return path == ENGINE or path.startswith(f"{ENGINE}/")
+    return path in (ENGINE, WEBHOOK) or path.startswith((f"{ENGINE}/", f"{WEBHOOK}/"))
