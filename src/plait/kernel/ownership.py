@@ -21,9 +21,9 @@ from .takeover import Takeover
 
 log = logging.getLogger("plait.kernel")
 
-_AT_ONCE = 8
-"""Shards of a fleet that are taken before their runs are at work here. An engine that starts a moment later finds the
-rest of its share free, and nobody has to give up runs that he has just read."""
+_AT_ONCE = SHARDS // 2
+"""Shards of a fleet that are taken before their runs are at work here. An engine that starts a moment later finds its
+share, or a part of it, free, and nobody has to give up runs that were just read."""
 
 
 class Ownership:
@@ -105,13 +105,13 @@ class Ownership:
                 return
 
     async def _exchange_shards(self) -> list[Shard]:
-        """One round, or more if engines come or go during it. Returns the shards that were gained."""
+        """One round; another if engines came or went during it and nothing was gained. Returns what was."""
         async with self._exchange:
-            fresh = await self._renew()
-            while self._again:
+            while True:
                 self._again = False
-                fresh += await self._renew()
-            return fresh
+                fresh = await self._renew()
+                if fresh or not self._again:
+                    return fresh
 
     async def _refresh_if_possible(self) -> None:
         try:
