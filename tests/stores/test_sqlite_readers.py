@@ -5,7 +5,9 @@ import threading
 from pathlib import Path
 
 import apsw
+import pytest
 
+from plait.kernel.errors import Unavailable
 from plait.kernel.ids import RunId
 from plait.kernel.store import RunFilter
 from plait.stores.sqlite import SqliteStore
@@ -55,4 +57,27 @@ async def test_who_reads_when_the_store_closes_is_stopped(tmp_path: Path):
     await asyncio.to_thread(begun.wait)
     await store.close()
     [found] = await asyncio.gather(reading, return_exceptions=True)
-    assert isinstance(found, apsw.InterruptError)
+    assert isinstance(found, Unavailable)
+    assert found.code == "kernel.closed"
+
+
+async def test_who_waits_for_a_reader_when_the_store_closes_is_not_cancelled(tmp_path: Path):
+    store = SqliteStore(str(tmp_path / "plait.db"))
+    await store.open()
+    held, go_on = threading.Semaphore(0), threading.Event()
+
+    def wait(_: apsw.Connection) -> None:
+        held.release()
+        go_on.wait()
+
+    slow = [asyncio.ensure_future(store._read(wait)) for _ in range(READERS)]
+    for _ in slow:
+        await asyncio.to_thread(held.acquire)
+    listing = asyncio.ensure_future(store.runs(RunFilter()))
+    await asyncio.sleep(0)
+    threading.Timer(0.05, go_on.set).start()
+    await store.close()
+    with pytest.raises(Unavailable) as refused:
+        await listing
+    assert refused.value.code == "kernel.closed"
+    await asyncio.gather(*slow)

@@ -106,6 +106,9 @@ class Board:
                         await self._look()
                     await self._pause()
                     await bell.wait()
+        except Exception:
+            if not self._kernel.closed:  # a look that the close cut short is the end of the list, no failure
+                raise
         finally:
             self._turned.set()
 

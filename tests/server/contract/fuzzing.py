@@ -35,7 +35,8 @@ def described() -> Any:
     # What fits the document may still not fit the workflow (422), be a link that was used before (410), or expect
     # another version than there is now (412).
     schema.config.checks.positive_data_acceptance.expected_statuses += ["410", "412", "422"]
-    schema.config.checks.negative_data_rejection.expected_statuses += ["431"]  # an id or a filter may be of any length
+    # An id or a filter may be of any length, and what is wrong in a body may be that it is too long.
+    schema.config.checks.negative_data_rejection.expected_statuses += ["413", "431"]
     load_all_checks()
     return schema
 

@@ -184,6 +184,9 @@ def _readable(error: apsw.Error, path: str) -> Unavailable | None:
         case apsw.FullError():
             fix = "free disk space; nothing was lost"
             return Unavailable("store.full", f"no space left to write {path}", why=str(error), fix=fix)
+        case apsw.InterruptError():
+            fix = "ask an engine that is open"
+            return Unavailable("kernel.closed", f"{path} was closed while it was read", fix=fix)
         case apsw.NotADBError():
             return Unavailable("store.not_a_database", f"{path} is not a SQLite file", fix="name another file")
         case apsw.CorruptError() | apsw.IOError() | apsw.CantOpenError():

@@ -40,9 +40,10 @@ class Readers:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._work, work)
 
     def close(self) -> None:
-        """Who still reads is stopped."""
+        """Who still reads is stopped, and who has yet to begin does not: both are told, since a future that were
+        cancelled here would look to its caller like a cancel of the caller."""
         self._closing = True
-        self._threads.shutdown(cancel_futures=True)
+        self._threads.shutdown()
         for db in self._all:
             db.close()
 
@@ -52,6 +53,8 @@ class Readers:
     def _work(self, work: Callable[[apsw.Connection], T]) -> T:
         db = self._free.get()  # there is one: as many threads as connections
         try:
+            if self._closing:
+                raise apsw.InterruptError
             return work(db)
         finally:
             self._free.put(db)
