@@ -14,8 +14,12 @@ from .store import Verdict, Write
 from .unit_of_work import UnitOfWork
 
 
-class Entry(msgspec.Struct, gc=False):
-    """A write on its way to disk: of a run's decision, or of a caller who waits for it."""
+class Entry(msgspec.Struct):
+    """A write on its way to disk: of a run's decision, or of a caller who waits for it.
+
+    Not without `gc`, as other structs are: where a commit fails for good, the failure's frames hold the entries, and
+    these the run, and it the loop that keeps the failure.
+    """
 
     write: Write
     run: Run | None = None
