@@ -93,8 +93,8 @@ class Call(Protocol):
         ...
 
 
-class Attempt(msgspec.Struct, eq=False, gc=False):
-    """One try of one task, under way in this process."""
+class Attempt(msgspec.Struct, eq=False):
+    """One try of one task, under way in this process. The garbage collector sees it, as it holds its worker."""
 
     run_id: RunId
     task: Task

@@ -32,10 +32,10 @@ class InstantPython(PythonSandbox):
             try:
                 self._known[place] = self._work(Run(code, arguments, limits, printed))
             except PythonError as error:
-                self._known[place] = error
+                self._known[place] = error.with_traceback(None)
         found = self._known[place]
-        if isinstance(found, PythonError):
-            raise found
+        if isinstance(found, PythonError):  # anew: one that is kept would keep the frames of all that it was raised in
+            raise PythonError(found.kind, found.message, found.line, found.told)
         return found
 
     async def stop(self) -> None:
