@@ -72,7 +72,7 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
 
 
 def _erased(row: RunRow, last: int) -> Picture:
-    """What is left of a run whose values were erased: that it was, and how it ended."""
+    """What is left of a run whose values were erased: that it existed, and how it ended."""
     view = RunView(
         run_id=caller_id(row.id),
         namespace=row.namespace,
@@ -107,7 +107,7 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
 
 
 async def _missing_code(kernel: Kernel, row: RunRow) -> Reason | None:
-    """Of a run that went where engines with its code would find it."""
+    """The reason of a run that waits in a pool without an engine."""
     fleet = kernel.store.fleet
     if fleet is None or row.shard < SHARDS:
         return None
@@ -136,7 +136,7 @@ async def _undoing(kernel: Kernel, run: Run) -> Reason:
 
 
 def _phase(run: Run) -> Phase:
-    """At an earlier event, where nobody knows any more what was under way."""
+    """The phase at an earlier event, when work in flight is unknown."""
     return "running" if run.state.status == "running" else "ended"
 
 
@@ -155,7 +155,7 @@ def _output(run: Run) -> Any:
 
 
 def _actions(row: RunRow, run: Run, bundle: Bundle) -> list[Action]:
-    """What makes sense for a run that stands so. Whether it is done is the owner's decision."""
+    """Actions that make sense in the run's current state. The owner decides whether they are carried out."""
     found: list[Action]
     if row.queued:
         return ["cancel", "message"]
