@@ -1,7 +1,7 @@
 """Resolves definitions given by name: code loaded for a dialect, or definitions saved in the namespace.
 
-order            loaded code of that name; without any, the newest saved version
-order@prod       the saved version with that tag, label or hash; without one, the loaded version
+    order            loaded code of that name; without any, the newest saved version
+    order@prod       the saved version with that tag, label or hash; without one, the loaded version
 
 So a loaded name needs no read of the store, and a request for a saved version gets it whatever code is loaded. If the
 caller names a dialect, only definitions saved for it are found.

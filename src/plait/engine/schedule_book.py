@@ -1,9 +1,9 @@
 """Storage of schedules: as records, beside the runs.
 
-schedule              namespace  nightly                                    its settings
-schedule_state        namespace  nightly                                    its state; see `State`
-schedule_due          namespace  001789621200000/namespace/nightly          when it is due next
-schedule_fires/nightly namespace 0000000000000042                           the outcomes of its times
+    schedule              namespace  nightly                                    its settings
+    schedule_state        namespace  nightly                                    its state; see `State`
+    schedule_due          namespace  001789621200000/namespace/nightly          when it is due next
+    schedule_fires/nightly namespace 0000000000000042                           the outcomes of its times
 
 Every change is one commit that expects the state as it was read, so that one of two concurrent writers reads again. Due
 schedules are found by time: no others are read.

@@ -1,8 +1,8 @@
 """Fires schedules: reads those that are due, decides, and starts their runs.
 
-due ──> read ──> decide ──> commit: these times start, these don't ──> start runs ──> commit: they are started
-▲                   │ somebody else was faster                  │ died here: whoever looks next
-└───────────────────┘                                           └ starts them, and gets the same runs
+    due ──> read ──> decide ──> commit: these times start, these don't ──> start runs ──> commit: they are started
+              ▲                   │ somebody else was faster                  │ died here: whoever looks next
+              └───────────────────┘                                           └ starts them, and gets the same runs
 
 An engine handles the schedules of its own shards when they are due, and others once they are overdue by `GRACE`: so
 each is one engine's business, and yet no schedule waits for an engine that is gone, stopped, or without the code.

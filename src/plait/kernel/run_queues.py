@@ -6,7 +6,7 @@ start. So a crash leaves the run either waiting or started, and slot holders are
 the runs that were admitted and have not ended. A run that ends in any way, or is removed, thereby frees its slot.
 
     started  ->  waits (perhaps delayed)  ->  admitted, holds a slot  ->  ended: the row goes with the next look
-                 └─ cancelled, overdue: its start and the cancel go to the owner together
+                   └─ cancelled, overdue: its start and the cancel go to the owner together
 """
 
 from __future__ import annotations
