@@ -24,7 +24,7 @@ from .unit_of_work import UnitOfWork
 
 PREFIX: Final = "~notice:"
 _POLICY = Policy(retry=Retry(12, first=10.0, factor=3.0, cap=7_200.0), timeout=60.0, retry_on_timeout=True)
-"""The last attempt starts about 13 hours after the first."""
+"""The last attempt starts about 11 hours after the first."""
 
 
 def is_notice(token: TaskToken) -> bool:

@@ -37,8 +37,8 @@ def policy_of(machine: Machine) -> SnapshotPolicy:
 
 @contextmanager
 def snapshots_every(events: int) -> Generator[None]:
-    """Sets a policy for all machines created inside the block. Snapshots are rare, for good reason; a short simulation
-    needs them often."""
+    """Sets a policy for all runs created or loaded inside the block. Snapshots are rare, for good reason; a short
+    simulation needs them often."""
     global _often
     before, _often = _often, SnapshotPolicy(every=events, worth=events)
     try:
