@@ -41,7 +41,7 @@ Deep = Annotated[bool, typer.Option("--deep", help="Read every run and its whole
 
 
 OneRun = Annotated[
-    str | None, typer.Option("--run", metavar="ID", help="Examine this run: why it does not move.", show_default=False)
+    str | None, typer.Option("--run", metavar="ID", help="Check why this run does not move.", show_default=False)
 ]
 Repair = Annotated[bool, typer.Option("--repair", help="With --run: put lost tasks back on their queues.")]
 
@@ -55,7 +55,7 @@ def doctor(
     namespace: Namespace = None,
     json: Json = False,
 ) -> None:
-    """Examine the database and what works on it, a server, or one run. Exit code 1 if something is wrong."""
+    """Check the database and its engines, a server, or one run. Exit code 1 if there are problems."""
     report = Report(facts={"plait": __version__, **parts()})
     where = Where(db, key, namespace)
     try:

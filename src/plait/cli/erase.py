@@ -17,10 +17,10 @@ from .session import do
 
 def erase(
     subject: Annotated[
-        str, typer.Option(metavar="SUBJECT", help="Whose values, as runs were started with.", show_default=False)
+        str, typer.Option(metavar="SUBJECT", help="The subject that runs were started with.", show_default=False)
     ],
     cancel: Annotated[bool, typer.Option("--cancel", help="Cancel runs that have not ended.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask for confirmation.")] = False,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,

@@ -26,7 +26,7 @@ Failed = Annotated[str | None, typer.Option(metavar="AGE", help="Failed ones.", 
 Cancelled = Annotated[str | None, typer.Option(metavar="AGE", help="Cancelled ones.", show_default=False)]
 Audited = Annotated[str | None, typer.Option("--audit", metavar="AGE", help="The audit log.", show_default=False)]
 Archived = Annotated[
-    bool, typer.Option("--archive", help="Put runs into the archive, PLAIT_ARCHIVE of the engines, before they go.")
+    bool, typer.Option("--archive", help="Archive runs before removal, to PLAIT_ARCHIVE of the engines.")
 ]
 
 
@@ -54,7 +54,7 @@ def set_(
     db: Db = DEFAULT_DB,
     json: Json = False,
 ) -> None:
-    """Set it. What is left out is kept for good; without options, everything is.
+    """Set it. What is left out is kept forever; without options, everything is.
 
     Runs that ended longer ago are removed by the engines on this database, within a minute or so: with their events,
     logs, approvals, dead letters, and large values that no other run has. A child goes after its parent.
