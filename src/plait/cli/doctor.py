@@ -71,7 +71,7 @@ def doctor(
         for problem in report.problems:
             say(Text.assemble(("✗ ", "red"), str(problem)))
         if not report.problems:
-            say(Text.assemble(("✓ ", "green"), "all is well"))
+            say(Text.assemble(("✓ ", "green"), "no problems found"))
     raise typer.Exit(exits.FAILED if report.problems else exits.OK)
 
 
