@@ -146,7 +146,7 @@ def test_inputs_that_a_living_engine_leaves_lying_are_a_problem(desk: Desk):
             "insert into inbox (run_id, shard, key, body, at) values ('nobody', 63, 'k', '{\"kind\":\"message\"}', 1)",
         )
         found = problems(desk)
-    assert found["doctor.shards"]["title"] == "54 of 64 shards belong to nobody"
+    assert found["doctor.shards"]["title"] == "54 of 64 shards have no owner"
     assert "doctor.late" in found
 
 

@@ -106,7 +106,7 @@ async def _find(session: Session, id: str) -> Approval:
     await session.engine.get(id.partition(":")[0], session.namespace)  # a run that is not there is another mistake
     raise NotFound(
         "kernel.no_approval",
-        f"there is no pending approval {id}",
+        f"there is no open approval {id}",
         why="it was not requested yet, or is decided already",
         fix="`plait approve` lists them",
     )

@@ -217,7 +217,7 @@ def _owners(held: list[Owner], now: Millis, report: Report) -> None:
     if living and owned < SHARDS:
         report.wrong(
             "doctor.shards",
-            f"{SHARDS - owned} of {SHARDS} shards belong to nobody",
+            f"{SHARDS - owned} of {SHARDS} shards have no owner",
             why="runs in them don't move; right after an engine came or went this is normal",
             fix="check again in ten seconds, then read the logs of the engines",
         )

@@ -50,7 +50,7 @@ def rotate(namespace: Of = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = 
         return
     say(f"values of {made.namespace} are encrypted with key {made.key} from now on")
     if made.rewrapped:
-        say(f"{words.counted(made.rewrapped, 'key')} wrapped by master key {made.master}: the older one can go")
+        say(f"{words.counted(made.rewrapped, 'key')} wrapped by master key {made.master}: remove the older one")
 
 
 async def _listed(db: str) -> DataKeyList:

@@ -204,7 +204,7 @@ async def _create(
         )
         await note_change(engine, "keys.create", made[0].id, made[0].namespace)
     if fresh:
-        note(f"made a new database at {path}")
+        note(f"created a new database at {path}")
     return made
 
 

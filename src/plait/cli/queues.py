@@ -66,7 +66,7 @@ def show(name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: K
         return
     facts([("queue", state.name), ("limits", _limits(state.settings)), ("waiting", _waiting(state))])
     if not holders:
-        say("nobody holds a slot")
+        say("no slot is held")
         return
     now = words.now()
     rows = [

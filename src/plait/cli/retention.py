@@ -85,7 +85,7 @@ def _show(db: str, namespace: str, *, json: bool) -> None:
 
 def _say(rules: RetentionRules) -> None:
     if rules == KEEP_ALL:
-        say("everything is kept for good")
+        say("everything is kept forever")
         return
     ages = [(f"{status} runs", _shown(rules.age(status))) for status in STATUSES]
     facts([*ages, ("audit log", _shown(rules.audit)), ("archived first", "yes" if rules.archive else "no")])
