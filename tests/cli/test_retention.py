@@ -22,9 +22,9 @@ def test_everything_is_kept_unless_rules_say_otherwise(desk: Desk):
     assert made == expected
     shown = desk.plait("retention").out
     assert "removed 30 d 0 h after their end" in shown
-    assert "kept for good" in shown
+    assert "kept forever" in shown
     assert desk.plait("retention", "show", "--json").json == made
-    assert "kept for good" in desk.plait("retention", "show", "--namespace", "acme").out
+    assert "kept forever" in desk.plait("retention", "show", "--namespace", "acme").out
     assert "everything is kept forever" in desk.plait("retention", "set").out
 
 

@@ -26,7 +26,7 @@ def erase(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Make every value of a subject's runs unreadable, for good.
+    """Make every value of a subject's runs permanently unreadable.
 
     The key that they are encrypted with is destroyed; the runs stay in lists, without values. Erasing again prints
     the same receipt. Backups that were made before hold the key: delete them, or let them expire.

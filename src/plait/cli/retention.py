@@ -92,7 +92,7 @@ def _say(rules: RetentionRules) -> None:
 
 
 def _shown(age: Millis | None) -> str:
-    return "kept for good" if age is None else f"removed {words.duration(age)} after their end" if age else "removed"
+    return "kept forever" if age is None else f"removed {words.duration(age)} after their end" if age else "removed"
 
 
 def _age(text: str | None, option: str) -> Millis | None:
