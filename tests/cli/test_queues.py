@@ -13,7 +13,7 @@ def test_limits_are_set_shown_and_taken_back(desk: Desk):
     assert "emails" in listed
     assert "nothing" in listed
     shown = desk.plait("queues", "show", "emails").out
-    assert "nobody holds a slot" in shown
+    assert "no slot is held" in shown
     assert "emails: 5 at once, 100 in 5 min" in desk.plait("queues", "resume", "emails").out
     assert "emails: none" in desk.plait("queues", "set", "emails").out
 

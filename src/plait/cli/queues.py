@@ -34,11 +34,11 @@ PerWorker = Annotated[
 ]
 Rate = Annotated[
     str | None,
-    typer.Option(metavar="N/TIME", help="How many begin in any such time: 50/s, 100/5m.", show_default="no limit"),
+    typer.Option(metavar="N/TIME", help="How many may start: 50/s, 100/5m.", show_default="no limit"),
 ]
-Partitioned = Annotated[bool, typer.Option("--partitioned", help="Each key has the limits for itself.")]
+Partitioned = Annotated[bool, typer.Option("--partitioned", help="The limits apply per key.")]
 MaxWaiting = Annotated[
-    int | None, typer.Option(metavar="N", help="More runs than these are refused.", show_default="no limit")
+    int | None, typer.Option(metavar="N", help="Refuse runs beyond this number.", show_default="no limit")
 ]
 
 
@@ -53,7 +53,7 @@ def default(
 
 @queues.command("list")
 def list_(namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
-    """List those that have limits, or that something waits or works on."""
+    """List queues with limits, waiting or running work."""
     _list(Where(db, key, namespace), json=json)
 
 
@@ -66,7 +66,7 @@ def show(name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: K
         return
     facts([("queue", state.name), ("limits", _limits(state.settings)), ("waiting", _waiting(state))])
     if not holders:
-        say("nobody holds a slot")
+        say("no slot is held")
         return
     now = words.now()
     rows = [
@@ -89,10 +89,10 @@ def set_(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Set the limits of a queue, in place of those that it had. Without options, it has none.
+    """Replace the limits of a queue. Without options, it has none.
 
-    They hold in every process, for whatever begins from now on. Runs and tasks are counted apart. With --partitioned,
-    a run needs a key, --partition, and the limits are those of each key.
+    They hold in every process, for whatever starts from now on. Runs and tasks are counted separately. With
+    --partitioned, a run needs a key, --partition, and the limits apply per key.
     """
     count, period = _rate(rate)
     limits = {
@@ -108,7 +108,7 @@ def set_(
 
 @queues.command()
 def pause(name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
-    """Let nothing on the queue begin; what has begun continues."""
+    """Pause a queue: nothing new starts; what has started continues."""
     _say(do(_change(Where(db, key, namespace), "pause", name, {})), json=json)
 
 
@@ -116,7 +116,7 @@ def pause(name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: 
 def resume(
     name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Let what waits on the queue begin."""
+    """Resume a queue: waiting work starts."""
     _say(do(_change(Where(db, key, namespace), "resume", name, {})), json=json)
 
 

@@ -126,7 +126,7 @@ ROUTES = (
         path="/queues",
         name="queues.list",
         role="viewer",
-        summary="Queues that have limits, or that something waits or works on",
+        summary="Queues with limits, waiting or running work",
         handler=list_queues,
         query=Scoped,
         replies=(Reply(200, QueueList, "The queues, by name."),),
@@ -157,6 +157,6 @@ ROUTES = (
         noun=QUEUE,
         example={"concurrency": 5, "rate": 50},
     ),
-    _action("pause", "Let nothing on the queue begin"),
-    _action("resume", "Let what waits on the queue begin"),
+    _action("pause", "Pause a queue: nothing new starts"),
+    _action("resume", "Resume a queue: waiting work starts"),
 )
