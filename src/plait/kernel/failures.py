@@ -49,9 +49,7 @@ def _parts(error: BaseException, depth: int) -> dict[str, ErrorInfo]:
     return {str(number): describe(part, depth=depth + 1) for number, part in enumerate(exceptions[:_MAX_PARTS])}
 
 
-def rebuild(
-    info: ErrorInfo, member: Callable[[ErrorInfo], BaseException | None] | None = None
-) -> BaseException | None:
+def rebuild(info: ErrorInfo, member: Callable[[ErrorInfo], BaseException | None] | None = None) -> BaseException | None:
     """The exception as it was raised, or None if its class is not at hand. `member` makes those of a group."""
     module, _, qualname = info.type.partition(":")
     found: Any = sys.modules.get(module)
