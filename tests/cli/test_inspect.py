@@ -1,9 +1,12 @@
+import asyncio
 import json
 from pathlib import Path
 
 import apsw
 import pytest
 
+from plait import Context, Engine, step, workflow
+from plait.kernel.store import RunFilter
 from tests.cli.support import Desk, both_ways
 
 LOOKS = [("runs",), ("show", "x"), ("events", "x"), ("why", "x"), ("dlq",), ("approve",), ("cancel", "x")]
@@ -221,12 +224,40 @@ def test_why_names_what_a_run_waits_for_and_what_to_do(desk: Desk):
     with desk.engine():
         desk.start("waits", "w")
         ran = desk.plait("why", "w")
-        assert "w is running; it waits for:\n  message `go`" in ran.out
+        assert "w is waiting:\n  message `go`" in ran.out
         assert "→ to send it: plait message w NAME JSON" in ran.out
         assert "no engine" not in ran.out
     found = desk.plait("why", "w", "--json").json
     assert [reason["kind"] for reason in found["waiting"]] == ["message"]
     assert found["working"] is False
+
+
+@step(queue="gpu")
+async def render() -> int:
+    return 1
+
+
+@workflow
+async def film(ctx: Context) -> int:
+    return await ctx.step("render", render)
+
+
+@workflow
+async def cinema(ctx: Context) -> int:
+    return await ctx.child("film", film, id="f")
+
+
+def test_why_leads_from_a_parent_to_the_queue_that_needs_a_worker(desk: Desk):
+    async def begin() -> None:
+        async with Engine(desk.db, definitions=[cinema, film]) as engine:
+            await engine.start(cinema, id="c")
+            async for changes in engine.follow_runs(RunFilter(status="waiting", definition="film")):
+                if changes.runs:
+                    return
+
+    asyncio.run(begin())
+    assert "→ to see what that waits for: plait why f\n" in desk.plait("why", "c").out
+    assert "→ to do its tasks: plait worker MODULE --queue gpu\n" in desk.plait("why", "f").out
 
 
 def test_why_says_that_no_engine_works(desk: Desk):

@@ -69,7 +69,7 @@ function Why({ reason, detail, onNode, onAction }: WaitingProps & { reason: Reas
     <li className="why">
       <Icon name={ICONS[kind] ?? "play"} />
       <span className="why-text">
-        <span className="faint">{waitLead(kind)}</span>{" "}
+        <span className="faint">{waitLead(reason)}</span>{" "}
         {node ? <Named text={text} node={node} words={wordsOf(detail, node)} onNode={onNode} /> : text}
         {until !== undefined && (
           <span className="muted">
