@@ -165,3 +165,20 @@ async def test_steps_never_reached_are_skipped_and_the_one_that_failed_is_the_ca
         status = {node.id: node.status for node in view.nodes}
         assert (status["charge"], status["letter"]) == ("failed", "skipped")
         assert next(node for node in view.nodes if node.id == "letter").skip_reason == "not reached: no receipt"
+
+
+async def test_a_retry_is_offered_only_where_it_is_not_refused():
+    @workflow
+    async def undone(ctx: Context) -> None:
+        await ctx.step("reserve", lambda: 1, rollback=lambda _: None)
+        await ctx.step("take payment", pay)
+
+    async with Engine("memory:", definitions=[undone, inner]) as engine:
+        await failed(engine, undone)
+        actions = (await (await engine.get("r")).picture()).actions
+        assert "fork" in actions
+        assert not {"retry", "rewind"} & set(actions)
+        plain = await engine.start(inner)
+        with pytest.raises(RunFailed):
+            await plain.result()
+        assert {"retry", "rewind"} <= set((await plain.picture()).actions)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection
 
+from plait.api.run import Action
 from plait.kernel.cause import cause_of
 from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
 from plait.kernel.store import RunRow
@@ -30,13 +32,16 @@ def standing(row: RunRow) -> str:
             return f"{verb} {status}{reason}"
 
 
-def hints(row: RunRow, waiting: list[Reason], *, working: bool | None) -> list[str]:
+def hints(row: RunRow, waiting: list[Reason], actions: Collection[Action], *, working: bool | None) -> list[str]:
     """`working`: whether an engine is at work; None if nobody knows."""
     run = run_argument(row)
     found: list[str] = []
     match status_of(row):
         case "failed":
-            found.append(f"when the cause is gone: plait retry {run}")
+            if "retry" in actions:
+                found.append(f"when the cause is gone: plait retry {run}")
+            else:
+                found.append(f"its steps were compensated; to do some again: plait fork {run} --at STEP")
             found.append(f"to see where: plait show {run}")
             found += _in_child(row)
         case "blocked":

@@ -165,7 +165,7 @@ def _rate(text: str | None) -> tuple[int | None, float]:
         return None, 1.0
     found = _RATE.fullmatch(text.strip())
     if found is None:
-        raise InvalidInput("cli.bad_rate", f"--rate {text!r}", fix="write 50/s, 100/5m or 1000/d")
+        raise InvalidInput("cli.bad_rate", f"--rate {text!r} is no rate", fix="write 50/s, 100/5m or 1000/d")
     return int(found[1]), float(found[2] or 1) * _UNITS[found[3] or "s"]
 
 

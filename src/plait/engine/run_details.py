@@ -176,6 +176,9 @@ def _actions(row: RunRow, run: Run, bundle: Bundle) -> list[Action]:
         found = ["retry", "fork", "rewind", "compensate"]
     if not bundle.rewinds:
         found.remove("rewind")
+    rollback = run.state.rollback
+    if rollback is not None and (rollback.done or rollback.failed) and not bundle.retries_compensated:
+        found = [action for action in found if action not in ("retry", "rewind")]
     if bundle.edits_agents and run.state.agents is not None:
         found.append("edit_agents")
     if bundle.edits_outputs:
