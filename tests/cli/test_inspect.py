@@ -6,6 +6,7 @@ import apsw
 import pytest
 
 from plait import Context, Engine, step, workflow
+from plait.errors import RunFailed
 from plait.kernel.store import RunFilter
 from tests.cli.support import Desk, both_ways
 
@@ -258,6 +259,23 @@ def test_why_leads_from_a_parent_to_the_queue_that_needs_a_worker(desk: Desk):
     asyncio.run(begin())
     assert "→ to see what that waits for: plait why f\n" in desk.plait("why", "c").out
     assert "→ to do its tasks: plait worker MODULE --queue gpu\n" in desk.plait("why", "f").out
+
+
+def test_why_proposes_a_fork_where_a_retry_would_be_refused(desk: Desk):
+    @workflow
+    async def undone(ctx: Context) -> None:
+        await ctx.step("reserve", lambda: 1, rollback=lambda _: None)
+        raise ValueError("no stock")
+
+    async def begin() -> None:
+        async with Engine(desk.db, definitions=[undone]) as engine:
+            with pytest.raises(RunFailed):
+                await (await engine.start(undone, id="u")).result()
+
+    asyncio.run(begin())
+    told = desk.plait("why", "u").out
+    assert "→ its steps were compensated; to do some again: plait fork u --at STEP\n" in told
+    assert "plait retry" not in told
 
 
 def test_why_says_that_no_engine_works(desk: Desk):

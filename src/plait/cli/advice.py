@@ -40,7 +40,7 @@ def hints(row: RunRow, waiting: list[Reason], actions: Collection[Action], *, wo
         case "failed":
             if "retry" in actions:
                 found.append(f"when the cause is gone: plait retry {run}")
-            else:
+            elif "fork" in actions:  # nothing can be done about a run whose values were erased
                 found.append(f"its steps were compensated; to do some again: plait fork {run} --at STEP")
             found.append(f"to see where: plait show {run}")
             found += _in_child(row)
