@@ -132,8 +132,8 @@ async def _examine_deeply(db: str, report: Report) -> None:
 
 async def _examine_database(db: str, report: Report) -> None:
     _disk(db, report)
-    _permissions(db, report)
     async with looking(db) as engine:
+        _permissions(db, report)  # those of another program's file are not ours to judge
         report.facts |= await engine.kernel.store.facts()
         report.facts["encryption"] = await engine.encryption.describe()
         now = words.now()

@@ -205,6 +205,11 @@ def _to_info(error: BaseException) -> ErrorInfo:
             kind = "join" if isinstance(error, JoinError) else "race"
             parts = {name: to_info(part) for name, part in error.errors.items()}
             return ErrorInfo(f"{kind}.failed", error.message, kind=kind, attrs={"name": error.name}, parts=parts)
+        case BaseExceptionGroup():
+            info = describe(error)
+            # A child's failure among them keeps what leads to its cause
+            parts = {name: to_info(part) for name, part in zip(info.parts, error.exceptions, strict=False)}
+            return msgspec.structs.replace(info, parts=parts)
         case _:
             return describe(error)
 
@@ -239,7 +244,7 @@ def _to_exception(info: ErrorInfo) -> BaseException:
         case "rollback":
             return RollbackError(info.message)
         case _:
-            return rebuild(info) or StepError(_named(info))
+            return rebuild(info, to_exception) or StepError(_named(info))
 
 
 def _named(info: ErrorInfo) -> str:
