@@ -72,7 +72,10 @@ class QueueControl:
         """One of them; a queue that nobody has used is one with nothing on it."""
         self._check_name(name)
         found = [state for state in await self.list(namespace=namespace) if state.name == name]
-        return found[0] if found else QueueState(namespace=namespace, name=name, settings=None)
+        if found:
+            return found[0]
+        await self._kernel.store.run_queues.settings(namespace, name)  # those that are damaged are on no list
+        return QueueState(namespace=namespace, name=name, settings=None)
 
     async def holders(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> list[SlotHolder]:
         """Who holds the slots of a queue, the longest first: runs, and workers with their tasks."""

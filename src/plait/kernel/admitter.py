@@ -9,6 +9,7 @@ admitted, because the order is made anew every few turns.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby, zip_longest
 from types import MappingProxyType
@@ -16,12 +17,14 @@ from types import MappingProxyType
 from . import values
 from .background import Background
 from .clock import Alarm, Clock
-from .errors import ErrorInfo, Unavailable
+from .errors import Damaged, ErrorInfo, Unavailable
 from .ids import Millis, RunId, shard_of
 from .inbox import Inbox
 from .inputs import Cancel
 from .ready_queue import ReadyQueue
 from .store import InboxRow, Store, Write
+
+log = logging.getLogger("plait.kernel")
 
 _AT_ONCE = 50
 """Runs of one queue, before the next has its turn."""
@@ -52,6 +55,8 @@ class Admitter:
         self._turns = 0
         self._served: dict[tuple[str, str], int] = {}
         """When queues that have runs had their last turn: who waited longest is next."""
+        self._damaged: set[tuple[str, str]] = set()
+        """Queues that the log has named."""
         self._looked = float("-inf")
 
     def ring(self, namespace: str | None = None) -> None:
@@ -113,6 +118,11 @@ class Admitter:
         except Unavailable:
             self._inbox.look_soon()  # runs may have been admitted all the same, and nobody else would look for them
             raise
+        except Damaged as error:
+            if (namespace, queue) not in self._damaged:
+                self._damaged.add((namespace, queue))
+                log.error("a queue is left alone: %s", error)
+            return False
         if found.left:
             self._note_wait(_EVERY)
         if found.wait is not None:

@@ -83,11 +83,12 @@ where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not 
 order by deadline limit ?4;
 
 -- next_due: when the next delay is over
-select min(due) from queued_runs where namespace = ?1 and queue = ?2 and admitted_at is null and due is not null;
+select min(due) from queued_runs
+where namespace = ?1 and queue = ?2 and admitted_at is null and due is not null and typeof(due) = 'integer';
 
 -- next_deadline: when the next run that waits is overdue
 select min(deadline) from queued_runs
-where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null;
+where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null and typeof(deadline) = 'integer';
 
 -- any_waiting: whether a run waits for a slot
 select 1 from queued_runs where namespace = ?1 and queue = ?2 and admitted_at is null and due is null limit 1;
