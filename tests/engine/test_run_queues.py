@@ -145,6 +145,13 @@ async def test_a_waiting_run_can_be_cancelled_and_does_nothing():
             await run.result()
 
 
+async def test_a_queue_with_nothing_on_it_and_no_limits_is_not_listed():
+    async with Office() as office:
+        await (await office.engine.start(greet_all, queue="once")).result()
+        assert await office.engine.queues.list() == []
+        assert await office.store.run_queues.backlogs() == []
+
+
 async def test_none_of_many_runs_that_are_cancelled_while_they_wait_begins():
     """More than an engine reads from its inbox at a time."""
     async with Office() as office:

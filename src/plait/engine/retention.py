@@ -119,6 +119,7 @@ class Retention:
         """Removes what is due now, of the shards that this engine owns or nobody can; says how many runs went."""
         now, removed = self._kernel.clock.now(), 0
         await self._pools.look()
+        await self._pools.free_slots()
         await self._pools.send_cancelled_home()
         await self._kernel.task_logs.flush()  # lines that come after the removal of their run would stay for good
         for namespace, rules in (await self.all()).items():
