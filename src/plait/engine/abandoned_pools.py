@@ -1,6 +1,7 @@
 """Pools whose code no engine has: nobody owns their shards, so whoever removes old runs fences the last owner itself.
-Ended runs go, and empty pools after them; a worker that is gone leaves its slot to others; a run that somebody cancels goes back to the shard that its id says, where it
-is ended without its code. A pool whose code comes back is claimed as ever, at once."""
+Ended runs go, and empty pools after them; a worker that is gone leaves its slot to others; a run that somebody cancels
+goes back to the shard that its id says, where it is ended without its code. A pool whose code comes back is claimed as
+ever, at once."""
 
 from __future__ import annotations
 

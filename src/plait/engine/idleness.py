@@ -1,8 +1,8 @@
 """Whether any work is left, for an engine that is started when there is some and ends when there is none.
 
 Work is what moves by itself: inputs that nobody has taken, decisions and tasks under way here, tasks on queues of the
-whole database, timers that fire soon, retries among them, and runs on queues that a rate or a delay lets start soon. A run that waits for a person, a message or a later time
-is no work: whatever wakes it has to start an engine.
+whole database, timers that fire soon, retries among them, and runs on queues that a rate or a delay lets start soon. A
+run that waits for a person, a message or a later time is no work: whatever wakes it has to start an engine.
 """
 
 from __future__ import annotations

@@ -233,8 +233,8 @@ def start(start: Start, run: Run, unit: UnitOfWork) -> None:
 
 
 def _withdrawn(run: Run) -> Cancel | None:
-    """What took a run off its queue before it had a slot comes with its start: the run does nothing. One that was cancelled
-    just after it got its slot is no different."""
+    """What took a run off its queue before it had a slot comes with its start: the run does nothing. One that was
+    cancelled just after it got its slot is no different."""
     requests = (input for input, _ in run.mailbox if type(input) is Cancel)
     return next((request for request in requests if lifecycle.can_be_cancelled(request, run)), None)
 
