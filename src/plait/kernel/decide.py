@@ -223,20 +223,11 @@ def start(start: Start, run: Run, unit: UnitOfWork) -> None:
         unit.set_timer(DEADLINE, start.deadline)
     if start.announces and run.info.parent is not None and run.info.parent_token is not None:
         unit.send(run.info.parent, f"~child:{run.id}:started", ChildStarted(run.info.parent_token, run.id))
-    if start.queue and (withdrawn := _withdrawn(run)) is not None:
-        lifecycle.cancel(withdrawn, run, unit)
-        return
     try:
-        _ask(start, run, unit)
+        if not (start.queue and lifecycle.withdraw(run, unit)):
+            _ask(start, run, unit)
     except PlaitError as refusal:  # it is recorded as started, so it must also be seen to end
         lifecycle.finish(Finish("failed", error=describe(refusal)), run, unit)
-
-
-def _withdrawn(run: Run) -> Cancel | None:
-    """What took a run off its queue before it had a slot comes with its start: the run does nothing. One that was
-    cancelled just after it got its slot is no different."""
-    requests = (input for input, _ in run.mailbox if type(input) is Cancel)
-    return next((request for request in requests if lifecycle.can_be_cancelled(request, run)), None)
 
 
 def cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
