@@ -1,8 +1,8 @@
 """Schedules on an engine with virtual time: they fire once a time, whatever clocks and crashes do."""
 
 import asyncio
-from collections.abc import Sequence
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
