@@ -121,6 +121,7 @@ class Retention:
         `archive.unwritable` once all is done that needs no archive."""
         now, removed, away = self._kernel.clock.now(), 0, None
         await self._pools.look()
+        await self._pools.free_slots()
         await self._pools.send_cancelled_home()
         await self._kernel.task_logs.flush()  # lines that come after the removal of their run would stay for good
         for namespace, rules in (await self.all()).items():

@@ -56,6 +56,11 @@ class Fleet(Protocol):
         somebody claims them: it holds nothing, and keeps nobody waiting."""
         ...
 
+    async def free_slots(self, shards: Collection[Shard]) -> None:
+        """Tasks of these shards whose workers are gone count no more for the limits of their queues, until they are
+        claimed again. The rest is for their owner to say, once there is one."""
+        ...
+
     async def remove_emptied(self) -> list[str]:
         """Deletes the shards of pools that are abandoned and have no run; says whose they were. The last pool stays:
         no number of a shard is given twice, as its epochs would begin below those of whoever had it."""

@@ -184,8 +184,11 @@ from (
     from queues where namespace = ?1
     union all
     select queue, null, sum(admitted_at is null and due is null), sum(admitted_at is null and due is not null),
-           sum(admitted_at is not null and exists (select 1 from runs where id = run_id and status = 'running')), 0, 0
-    from queued_runs where namespace = ?1 group by queue
+           sum(admitted_at is not null), 0, 0
+    from queued_runs
+    where namespace = ?1
+      and (admitted_at is null or exists (select 1 from runs where id = run_id and status = 'running'))
+    group by queue
     union all
     select queue, null, 0, 0, 0, sum(claim is null), sum(claim is not null)
     from queued_tasks where namespace = ?1 group by queue
@@ -193,9 +196,11 @@ from (
 
 -- backlogs: how many runs each queue has, and since when the first of those that wait for a slot does
 select namespace, queue, sum(admitted_at is null and due is null), sum(admitted_at is null and due is not null),
-       sum(admitted_at is not null and exists (select 1 from runs where id = run_id and status = 'running')),
+       sum(admitted_at is not null),
        min(case when admitted_at is null and due is null then enqueued_at end)
-from queued_runs group by namespace, queue order by namespace, queue;
+from queued_runs
+where admitted_at is null or exists (select 1 from runs where id = run_id and status = 'running')
+group by namespace, queue order by namespace, queue;
 
 -- holders: who holds slots, the longest first
 select * from (
