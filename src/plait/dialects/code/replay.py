@@ -237,7 +237,7 @@ class Replay:
         self._visited.add(op.at)
         misfit = op.misfit(state) if state.kind == op.kind else f"{state.kind} `{state.at}`"
         if misfit is not None:
-            self._diverge(op.at, misfit, f"{op.kind} `{op.name}`", state)
+            self._diverge(op.at, misfit, op.words, state, op)
             return
         if isinstance(op, VersionOp):
             op.answer(op.value(state))
@@ -386,7 +386,8 @@ class Replay:
         return None
 
     def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
-        self.blocked = diverged(self.run_id, at, expected, found, state.kind, None if asked is None else asked.name)
+        name, there = (None, False) if asked is None else (asked.name, asked.at == at)
+        self.blocked = diverged(self.run_id, at, expected, found, state.kind, name, there=there)
 
     # -- small services to operations ----------------------------------------------------------------------------
 
