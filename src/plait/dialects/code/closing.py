@@ -1,4 +1,4 @@
-"""Closing the code of a run that is dropped from memory: from the inside outwards, as Python does it, but with patience.
+"""Closing the code of a run that is dropped from memory: from the inside outwards, as Python does, but with patience.
 
 A `finally` may wait for something, and the end of a `TaskGroup` does. Python gives up on such code, with a RuntimeError
 that the code around it would take for a failure of its own.
@@ -23,7 +23,7 @@ def _close(coroutine: Any, tries: Iterator[int]) -> bool:
     for _ in tries:
         inner = getattr(coroutine, "cr_await", None)
         ended = type(inner) is not CoroutineType or _close(inner, tries)
-        with contextlib.suppress(BaseException):  # the code in a `finally` may do anything; its run is not here any more
+        with contextlib.suppress(BaseException):  # code in a `finally` may do anything: its run is not here any more
             coroutine.close()
         if getattr(coroutine, "cr_frame", None) is None:
             return ended
