@@ -206,7 +206,8 @@ async def test_other_branches_are_named_with_what_lets_both_stay(simulate: Simul
         await deploy(s, joined("a", "c"))
         assert (
             "history has join with branches a, b, the code asked for join `j` with branches a, c. "
-            'Keep both, the old one in the `else` of `if await ctx.version("with j", 2) >= 2:`.'
+            'Give the new one another name, after `await ctx.removed("j", "join")`. '
+            'Or keep both, the old one in the `else` of `if await ctx.version("with j", 2) >= 2:`'
         ) in str(await blocked(s, run))
 
 

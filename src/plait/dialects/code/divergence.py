@@ -26,7 +26,7 @@ def diverged(
     removed = f'`await ctx.removed({_quoted(name)}, "{kind}")`'
     gate = f"`if await ctx.version({_quoted(f'with {asked}' if asked else f'before {name}')}, 2) >= 2:`"
     if there:
-        advice = f"Keep both, the old one in the `else` of {gate}. Or give the new one another name, after {removed}"
+        advice = f"Give the new one another name, after {removed}. Or keep both, the old one in the `else` of {gate}"
     else:
         advice = f"Renamed or deleted: {removed}. New code before it: {gate}"
     fix = f"run {caller_id(run_id)}: history has {expected}, the code asked for {found}. {advice}"
