@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 from .errors import ErrorInfo, PlaitError
@@ -52,7 +53,7 @@ def _parts(error: BaseException, depth: int) -> dict[str, ErrorInfo]:
 def rebuild(info: ErrorInfo, member: Callable[[ErrorInfo], BaseException | None] | None = None) -> BaseException | None:
     """The exception as it was raised, or None if its class is not at hand. `member` makes those of a group."""
     module, _, qualname = info.type.partition(":")
-    found: Any = sys.modules.get(module)
+    found: Any = _loaded(module)
     for part in qualname.split("."):
         found = getattr(found, part, None)
     if not (isinstance(found, type) and issubclass(found, BaseException)):
@@ -64,6 +65,14 @@ def rebuild(info: ErrorInfo, member: Callable[[ErrorInfo], BaseException | None]
         for note in info.notes:
             error.add_note(note)
     return error
+
+
+def _loaded(module: str) -> object:
+    """A module that is loaded. What is typed at the prompt of `python -m asyncio` says that it belongs to `__main__`, but
+    is kept apart from it."""
+    found = sys.modules.get(module)
+    typed: dict[str, Any] | None = getattr(found, "repl_locals", None) if module == "__main__" else None
+    return found if typed is None else SimpleNamespace(**typed)
 
 
 def _rebuild_group(

@@ -119,6 +119,14 @@ class ContinueAsNew(BaseException):
         self.input = input
 
 
+def only_continues(error: BaseException) -> ContinueAsNew | None:
+    """What tells the run to begin anew, also as a `TaskGroup` hands it on: in a group, with nothing else in it."""
+    if isinstance(error, BaseExceptionGroup):
+        found, rest = cast("BaseExceptionGroup[BaseException]", error).split(ContinueAsNew)
+        return only_continues(found.exceptions[0]) if found is not None and rest is None else None
+    return error if isinstance(error, ContinueAsNew) else None
+
+
 class EvictedError(BaseException):
     """The run was dropped from memory while this code was suspended; it goes on elsewhere."""
 

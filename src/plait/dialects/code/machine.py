@@ -321,7 +321,7 @@ class CodeMachine(Replayer):
                 "CODE_ROLLED_BACK",
                 "the run has undone its work",
                 why="what its steps did is no longer there to build on",
-                fix="use fork(at=..., edits=...), or start a new run",
+                fix="start a new run" if self._around.embedded else "use fork(at=..., edits=...), or start a new run",
             )
 
     def _reopen(self, cause: str) -> None:
