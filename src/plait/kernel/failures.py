@@ -68,8 +68,8 @@ def rebuild(info: ErrorInfo, member: Callable[[ErrorInfo], BaseException | None]
 
 
 def _loaded(module: str) -> object:
-    """A module that is loaded. What is typed at the prompt of `python -m asyncio` says that it belongs to `__main__`, but
-    is kept apart from it."""
+    """A module that is loaded. What was typed at the prompt of `python -m asyncio` names `__main__`, and is kept apart
+    from it."""
     found = sys.modules.get(module)
     typed: dict[str, Any] | None = getattr(found, "repl_locals", None) if module == "__main__" else None
     return found if typed is None else SimpleNamespace(**typed)
