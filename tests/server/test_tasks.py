@@ -306,6 +306,8 @@ async def test_a_protocol_that_is_too_new_is_refused_with_the_version_to_use():
         found = problem(await claim(served, protocol=2), 422, "task.protocol_too_new")
         assert "versions up to 1" in found["why"]
         problem(await claim(served, protocol=0), 422, "http.bad_body")
+        newer = {"protocol": 2, "capabilities": ["gzip"]}  # what only that version has is not what is wrong
+        problem(await claim(served, **newer), 422, "task.protocol_too_new")
 
 
 async def test_an_unknown_kind_is_refused_with_those_there_are():

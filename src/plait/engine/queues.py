@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from plait.api.claim_id import ClaimId, read
-from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport
+from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport, check_protocol
 from plait.kernel import values
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, shard_of
@@ -163,13 +163,7 @@ class Queues(QueueControl):
                 await self.release(task.id, namespace=task.namespace)
 
     def _check(self, protocol: int, kinds: Sequence[str] | None) -> None:
-        if protocol > PROTOCOL:
-            raise InvalidInput(
-                "task.protocol_too_new",
-                f"the worker speaks version {protocol} of the protocol",
-                why=f"this server knows versions up to {PROTOCOL}",
-                fix=f"use a newer server, or let the worker send protocol {PROTOCOL}",
-            )
+        check_protocol(protocol)
         unknown = sorted(set(kinds or ()) - set(self._kinds))
         if unknown:
             raise InvalidInput(
