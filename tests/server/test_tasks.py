@@ -233,6 +233,17 @@ async def test_who_has_no_claim_can_not_write_into_the_logs_of_a_run():
 # -- bad input ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("verb", "more"), [("keep", {"index": 0, "entry": 1}), ("suspend", {"wait": TOMORROW})])
+async def test_only_an_agent_keeps_a_journal_and_is_suspended(verb: str, more: dict[str, Any]):
+    async with printing() as served:
+        id = await served.start("book", 7)
+        task = await one(served)
+        refused = problem(await served.post(f"/tasks/{verb}", {"id": task["id"], **more}), 422, "task.bad_entry")
+        assert refused["title"] == "a task of the kind `step` has no journal, and can't be suspended"
+        await served.post("/tasks/complete", {"id": task["id"], "output": "page 7"})
+        assert (await served.ended(id))["output"] == "page 7"
+
+
 async def test_a_worker_needs_a_key_of_the_role_worker():
     async with printing(KEYS) as served:
         problem(await claim(served), 401, "auth.no_key")
