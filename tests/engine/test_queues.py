@@ -164,7 +164,7 @@ async def test_a_result_that_does_not_fit_its_step_fails_it_and_blocks_nothing(c
         await shop.crash()
         await shop.engine.queues.complete(wrong.id, 7)
         run = await shop.engine.get("p")
-        with pytest.raises(RunFailed, match="the result of step `render-0` does not fit .* Expected `str`, got `int`"):
+        with pytest.raises(RunFailed, match=r"the result of step `render-0` does not fit .* Expected `str`, got `int`"):
             await run.result()
         await run.retry()
         again = await shop.one()
