@@ -16,7 +16,6 @@ from plait.kernel import values
 from plait.kernel.effects import Decision, Effect, WithdrawApproval
 from plait.kernel.errors import Conflict, ErrorInfo, PlaitError
 from plait.kernel.events import Event, RunReopened, RunStarted
-from plait.kernel.failures import describe
 from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
     Cancel,
@@ -34,7 +33,6 @@ from plait.kernel.inputs import (
 )
 from plait.kernel.machine import TaskFacts
 from plait.kernel.task import Task
-from plait.kernel.values import ABSENT
 from plait.kernel.view import Edge, Node, Reason
 
 from . import view
@@ -58,7 +56,7 @@ from .recovery import first_failure, stopped
 from .registry import AnyWorkflow
 from .replay import Replay
 from .replayer import Replayer, input_misfit
-from .result_check import check_result
+from .result_check import checked_result
 from .steps import StepOp
 
 _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
@@ -144,7 +142,9 @@ class CodeMachine(Replayer):
         if op is None:
             return
         if result.opening and result.error is None:
-            result = self._checked(op, result)
+            awaited = None if self._replay is None else self._replay.waiting.get(op.at)
+            if type(awaited) is StepOp:
+                result = checked_result(f"step `{awaited.name}`", awaited.returns, result)
         if result.error is None and result.attempt == 1 and not result.queued:  # by far the most common
             self._record(OpClosed(op.at, "completed", result.output))
         elif result.error is None:
@@ -153,18 +153,6 @@ class CodeMachine(Replayer):
             error = _final_error(op, result.error, result)
             self._record(OpClosed(op.at, "failed", error=error, attempts=result.attempt, queued=result.queued))
         self._pump()
-
-    def _checked(self, op: OpState, result: TaskResult) -> TaskResult:
-        """A worker on a queue may have other code than this, or be of another language: what the code here could not
-        read must not be recorded as its result."""
-        awaited = None if self._replay is None else self._replay.waiting.get(op.at)
-        if type(awaited) is not StepOp:
-            return result
-        try:
-            check_result(f"step `{awaited.name}`", awaited.returns, ABSENT, result.output)
-        except Exception as error:  # also of the constructor of the user's own type
-            return msgspec.structs.replace(result, error=describe(error), retryable=False)
-        return result
 
     def _timer(self, token: TaskToken) -> None:
         op = self._open_op(token)
