@@ -56,6 +56,7 @@ from .recovery import first_failure, stopped
 from .registry import AnyWorkflow
 from .replay import Replay
 from .replayer import Replayer, input_misfit
+from .result_check import checked_result
 from .steps import StepOp
 
 _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
@@ -140,6 +141,10 @@ class CodeMachine(Replayer):
         op = self._open_op(result.token)
         if op is None:
             return
+        if result.opening and result.error is None:
+            awaited = None if self._replay is None else self._replay.waiting.get(op.at)
+            if type(awaited) is StepOp:
+                result = checked_result(f"step `{awaited.name}`", awaited.returns, result)
         if result.error is None and result.attempt == 1 and not result.queued:  # by far the most common
             self._record(OpClosed(op.at, "completed", result.output))
         elif result.error is None:
