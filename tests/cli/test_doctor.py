@@ -12,7 +12,7 @@ def test_a_healthy_database(desk: Desk):
     desk.run("nothing")
     ran = desk.plait("doctor")
     assert ran.code == 0
-    assert "all is well" in ran.out
+    assert "no problems found" in ran.out
     assert "durability    FULL: nothing acknowledged is lost, not even by a power cut" in ran.out
     assert "shards        0 of 64 owned" in ran.out
     assert "engines       none at work" in ran.out
@@ -61,6 +61,15 @@ def test_a_database_that_every_user_can_read_is_a_problem(desk: Desk):
     path.chmod(0o644)
     found = problems(desk)["doctor.permissions"]
     assert ("-rw-r--r--" in found["detail"], found["fix"]) == (True, "chmod 600 plait.db*")
+
+
+def test_the_permissions_of_another_programs_database_are_not_judged(desk: Desk):
+    path = desk.folder / "plait.db"
+    other = apsw.Connection(str(path))
+    other.execute("create table t (a)")
+    other.close()
+    path.chmod(0o644)
+    assert list(problems(desk)) == ["store.not_plait"]
 
 
 def test_a_missing_database_is_a_problem(desk: Desk):
@@ -118,7 +127,7 @@ def test_a_deep_look_names_every_run_that_is_damaged(desk: Desk):
     for id in ("a", "b", "c", "d"):
         desk.run("nothing", "--id", id)
     ran = desk.plait("doctor", "--deep")
-    assert (ran.code, "all is well" in ran.out) == (0, True)
+    assert (ran.code, "no problems found" in ran.out) == (0, True)
     assert "examined" in ran.out
     _sql(desk, "update runs set labels = '{' where id = 'b'")
     _sql(desk, "update log set at = at + 1 where run = (select number from runs where id = 'c')")
@@ -146,7 +155,7 @@ def test_inputs_that_a_living_engine_leaves_lying_are_a_problem(desk: Desk):
             "insert into inbox (run_id, shard, key, body, at) values ('nobody', 63, 'k', '{\"kind\":\"message\"}', 1)",
         )
         found = problems(desk)
-    assert found["doctor.shards"]["title"] == "54 of 64 shards belong to nobody"
+    assert found["doctor.shards"]["title"] == "54 of 64 shards have no owner"
     assert "doctor.late" in found
 
 

@@ -200,3 +200,24 @@ async def test_a_step_goes_on_when_the_connection_to_the_scheduler_was_lost(addr
         assert await run.result() == "through"
         assert [node.attempts for node in (await run.view()).nodes] == [1]
     assert len(await started(tmp_path)) == 1
+
+
+async def test_a_client_that_fails_to_connect_again_is_replaced(address: str, tmp_path: Path) -> None:
+    """Dask asserts that the scheduler's first answer has one message, and it may have two."""
+    cluster = DaskCluster(address)
+    async with Engine("memory:", definitions=[work.through_the_gate]) as engine:
+        engine.executors.clusters._open["dask"] = cluster  # pyright: ignore[reportPrivateUsage]
+        run = await engine.start(work.through_the_gate, {"folder": str(tmp_path), "on": "dask"})
+        await started(tmp_path)
+        before = cluster._client  # pyright: ignore[reportPrivateUsage]
+        closed = before._close
+
+        async def close_and_fail(*args: object) -> None:
+            await closed(*args)
+            raise AssertionError
+
+        before._close = close_and_fail
+        before.scheduler_comm.comm.abort()
+        await eventually(lambda: cluster._client not in (before, None))  # pyright: ignore[reportPrivateUsage]
+        (tmp_path / "gate").touch()
+        assert await run.result() == "through"

@@ -21,14 +21,14 @@ def query(
     run: RunArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The query's name.", show_default=False)],
     argument: Annotated[
-        str, typer.Argument(metavar="[JSON]", help="What it is asked with; @file reads a file.", show_default=False)
+        str, typer.Argument(metavar="[JSON]", help="Its argument; @file reads a file.", show_default=False)
     ] = "null",
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Ask a run's code something. It changes nothing; a run that has ended answers too."""
+    """Query a run's code. It changes nothing; a run that has ended answers too."""
     do(_query(run, name, read_json(argument, "the query's argument"), Where(db, key, namespace), json))
 
 
@@ -57,7 +57,7 @@ def update(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Have a run's code handle an update, and print its answer. One that the code rejects leaves no trace."""
+    """Have a run's code handle an update, and print its answer. A rejected update is not recorded."""
     content, where = read_json(body, "the update's body"), Where(db, key, namespace)
     do(_update(run, name, content, update_id or Ids().key(), wait, where, json))
 

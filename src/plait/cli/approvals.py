@@ -25,8 +25,8 @@ def approvals(
     status: Annotated[
         str, typer.Option(metavar="STATUS", help="open, approved, rejected, expired, withdrawn or all.")
     ] = "open",
-    run: Annotated[str | None, typer.Option(metavar="RUN", help="Of this run only.", show_default=False)] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = _MOST,
+    run: Annotated[str | None, typer.Option(metavar="RUN", help="Filter by run.", show_default=False)] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most N.")] = _MOST,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,

@@ -27,7 +27,7 @@ def approve(
     reject: Annotated[bool, typer.Option("--reject", help="Reject instead.")] = False,
     delegate_to: Annotated[
         str | None,
-        typer.Option("--delegate-to", metavar="NAME", help="Hand your vote to NAME instead.", show_default=False),
+        typer.Option("--delegate-to", metavar="NAME", help="Delegate your vote to NAME instead.", show_default=False),
     ] = None,
     comment: Annotated[str, typer.Option(metavar="TEXT", help="Kept with the decision.", show_default=False)] = "",
     data: Annotated[
@@ -41,7 +41,7 @@ def approve(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Decide an approval that a run waits for. Without ID, list the pending approvals."""
+    """Decide an approval that a run waits for. Without ID, list the open approvals."""
     where = Where(db, key, namespace)
     if approval is None:
         show_list(do(_pending(where)), "open", json=json)
@@ -106,7 +106,7 @@ async def _find(session: Session, id: str) -> Approval:
     await session.engine.get(id.partition(":")[0], session.namespace)  # a run that is not there is another mistake
     raise NotFound(
         "kernel.no_approval",
-        f"there is no pending approval {id}",
+        f"there is no open approval {id}",
         why="it was not requested yet, or is decided already",
         fix="`plait approve` lists them",
     )

@@ -14,12 +14,14 @@ from .options import DEFAULT_DB, Db, Json
 from .output import emit, note
 from .session import do, must_exist, refuse_server
 
-Target = Annotated[Path, typer.Argument(metavar="FILE", help="To write; must not be there yet.", show_default=False)]
-Source = Annotated[Path, typer.Argument(metavar="FILE", help="That `plait backup` made.", show_default=False)]
+Target = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The file to write; must not exist yet.", show_default=False)
+]
+Source = Annotated[Path, typer.Argument(metavar="FILE", help="Written by `plait backup`.", show_default=False)]
 
 
 def backup(file: Target, db: Db = DEFAULT_DB, json: Json = False) -> None:
-    """Write all that a database holds to a file, while engines work on it.
+    """Write a whole database to a file, while engines work on it.
 
     It is the database as it was at one moment. The file holds inputs, results and secrets, as the database does.
     """
@@ -29,9 +31,9 @@ def backup(file: Target, db: Db = DEFAULT_DB, json: Json = False) -> None:
 
 
 def restore(file: Source, db: Db = DEFAULT_DB, json: Json = False) -> None:
-    """Make a database of a backup, where there is none yet. All or nothing.
+    """Create a database from a backup, where there is none yet. All or nothing.
 
-    Start no engine on it while the old database is still in use: both would go on with the same runs.
+    Start no engine on it while the old database is still in use: both would continue the same runs.
     """
     refuse_server(db)
     if not file.is_file():

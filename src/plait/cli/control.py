@@ -24,14 +24,16 @@ from .words import value
 
 def cancel(
     run: RunArgument,
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; kept with the run.", show_default=False)] = "",
+    reason: Annotated[
+        str, typer.Option(metavar="TEXT", help="The reason; kept with the run.", show_default=False)
+    ] = "",
     compensate: Annotated[bool, typer.Option("--compensate", help="Compensate its steps first.")] = False,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Cancel a run. What its steps did stays done, unless --compensate is given."""
+    """Cancel a run. Completed steps are not compensated, unless --compensate is given."""
     what = "cancel and compensate" if compensate else "cancel"
     where = Where(db, key, namespace)
     do(_tell(run, what, lambda handle: handle.cancel(reason, compensate), where, json, check=_must_run))
@@ -57,14 +59,14 @@ def retry(
         bool, typer.Option("--downstream", help="Also re-run what read values that may have changed.")
     ] = False,
     deadline: Annotated[
-        float | None, typer.Option("--deadline", metavar="SECONDS", help="The time that the run has from now on.")
+        float | None, typer.Option("--deadline", metavar="SECONDS", help="The run's new deadline, from now on.")
     ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Retry a failed or blocked run: what failed is tried again, what succeeded is not. With --from, the run is
+    """Retry a failed or blocked run: what failed is retried, what succeeded is not. With --from, the run is
     rewound to before that operation; nothing outside is compensated."""
     scope = "downstream" if downstream else ""
     what = "retry" if at is None else f"retry from {at}"
@@ -101,7 +103,7 @@ def fork(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Start a new run with the past of another: the same up to --at, and independent after it."""
+    """Start a new run with the history of another: the same up to --at, and independent after it."""
     do(_fork(run, at, read_edits(set or []), id, Where(db, key, namespace), json))
 
 

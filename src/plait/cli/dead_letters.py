@@ -25,9 +25,9 @@ LetterArgument = Annotated[str, typer.Argument(metavar="ID", help="The dead lett
 LetterOrMany = Annotated[
     str | None, typer.Argument(metavar="[ID]", help="The dead letter; without it, those of --run.", show_default=False)
 ]
-OfRun = Annotated[str | None, typer.Option("--run", metavar="RUN", help="Of this run only.", show_default=False)]
-OfNode = Annotated[str | None, typer.Option("--node", metavar="NODE", help="Of this node only.", show_default=False)]
-All = Annotated[bool, typer.Option("--all", help="Include those that are settled.")]
+OfRun = Annotated[str | None, typer.Option("--run", metavar="RUN", help="Filter by run.", show_default=False)]
+OfNode = Annotated[str | None, typer.Option("--node", metavar="NODE", help="Filter by node.", show_default=False)]
+All = Annotated[bool, typer.Option("--all", help="Include retried and discarded ones.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def retry(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Try the task again, with fresh attempts; a run that failed with it continues. With --run: all of that run."""
+    """Retry the task, with new attempts; a run that failed with it continues. With --run: all of that run."""
     do(_settle_all(letter, Which(run, node), "retry", Where(db, key, namespace), json))
 
 

@@ -19,7 +19,7 @@ def definitions(
     dialect: Annotated[str | None, typer.Option(metavar="NAME", help="Filter by dialect.", show_default=False)] = None,
     delete: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Delete a saved definition; its runs go on.", show_default=False),
+        typer.Option(metavar="NAME", help="Delete a saved definition; its runs continue.", show_default=False),
     ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,

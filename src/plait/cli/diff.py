@@ -70,7 +70,7 @@ def _say(found: RunDiff) -> None:
         _say_node(node)
     same = len(found.nodes) - len(other)
     if not (other or found.input or found.output):
-        say("\nnothing differs but times and ids")
+        say("\nno differences except times and ids")
     elif same:
         say(f"\n{words.counted(same, 'operation is', 'operations are')} the same")
 

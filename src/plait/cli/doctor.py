@@ -41,7 +41,7 @@ Deep = Annotated[bool, typer.Option("--deep", help="Read every run and its whole
 
 
 OneRun = Annotated[
-    str | None, typer.Option("--run", metavar="ID", help="Examine this run: why it does not move.", show_default=False)
+    str | None, typer.Option("--run", metavar="ID", help="Check why this run does not move.", show_default=False)
 ]
 Repair = Annotated[bool, typer.Option("--repair", help="With --run: put lost tasks back on their queues.")]
 
@@ -55,7 +55,7 @@ def doctor(
     namespace: Namespace = None,
     json: Json = False,
 ) -> None:
-    """Examine the database and what works on it, a server, or one run. Exit code 1 if something is wrong."""
+    """Check the database and its engines, a server, or one run. Exit code 1 if there are problems."""
     report = Report(facts={"plait": __version__, **parts()})
     where = Where(db, key, namespace)
     try:
@@ -71,7 +71,7 @@ def doctor(
         for problem in report.problems:
             say(Text.assemble(("✗ ", "red"), str(problem)))
         if not report.problems:
-            say(Text.assemble(("✓ ", "green"), "all is well"))
+            say(Text.assemble(("✓ ", "green"), "no problems found"))
     raise typer.Exit(exits.FAILED if report.problems else exits.OK)
 
 
@@ -132,8 +132,8 @@ async def _examine_deeply(db: str, report: Report) -> None:
 
 async def _examine_database(db: str, report: Report) -> None:
     _disk(db, report)
-    _permissions(db, report)
     async with looking(db) as engine:
+        _permissions(db, report)  # those of another program's file are not ours to judge
         report.facts |= await engine.kernel.store.facts()
         report.facts["encryption"] = await engine.encryption.describe()
         now = words.now()
@@ -143,8 +143,8 @@ async def _examine_database(db: str, report: Report) -> None:
         examine_runs(live, now, report)
         pooled = await _pools(engine, report)
         await _left_lying(engine, pooled, live, any(alive(owner, now) for owner in held), now, report)
-        letters = await engine.kernel.store.dead_letters(None)
-        examine_letters([letter for letter in letters if letter.status == "pending"], report)
+        letters = await engine.kernel.store.dead_letters(None, status="pending")
+        examine_letters(letters, report)
 
 
 def _clock(report: Report) -> None:
@@ -217,7 +217,7 @@ def _owners(held: list[Owner], now: Millis, report: Report) -> None:
     if living and owned < SHARDS:
         report.wrong(
             "doctor.shards",
-            f"{SHARDS - owned} of {SHARDS} shards belong to nobody",
+            f"{SHARDS - owned} of {SHARDS} shards have no owner",
             why="runs in them don't move; right after an engine came or went this is normal",
             fix="check again in ten seconds, then read the logs of the engines",
         )

@@ -28,7 +28,7 @@ Version = Annotated[
 
 def drain(
     version: Version = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Until its last run has ended.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until its last run has ended.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Let new runs start on it again.")] = False,
     db: Db = DEFAULT_DB,
     json: Json = False,

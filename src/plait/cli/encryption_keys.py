@@ -20,7 +20,7 @@ Of = Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="Whos
 
 
 def master(json: Json = False) -> None:
-    """Make a master key for PLAIT_ENCRYPTION_KEY. It is printed this once, and kept nowhere."""
+    """Generate a master key for PLAIT_ENCRYPTION_KEY. It is printed once, and not stored."""
     with extra("encryption", "`plait keys master`"):
         from plait.codec.key_ring import new_master_key
     key = new_master_key()
@@ -43,14 +43,14 @@ def data(db: Db = DEFAULT_DB, json: Json = False) -> None:
 
 
 def rotate(namespace: Of = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False) -> None:
-    """Encrypt with a new data key from now on. What exists stays readable with the old one."""
+    """Encrypt with a new data key from now on. Existing values stay readable with the old one."""
     made = do(_rotate(db, namespace))
     if json:
         emit(made)
         return
     say(f"values of {made.namespace} are encrypted with key {made.key} from now on")
     if made.rewrapped:
-        say(f"{words.counted(made.rewrapped, 'key')} wrapped by master key {made.master}: the older one can go")
+        say(f"{words.counted(made.rewrapped, 'key')} wrapped by master key {made.master}: remove the older one")
 
 
 async def _listed(db: str) -> DataKeyList:

@@ -17,16 +17,16 @@ from .session import do
 
 def erase(
     subject: Annotated[
-        str, typer.Option(metavar="SUBJECT", help="Whose values, as runs were started with.", show_default=False)
+        str, typer.Option(metavar="SUBJECT", help="The subject that runs were started with.", show_default=False)
     ],
     cancel: Annotated[bool, typer.Option("--cancel", help="Cancel runs that have not ended.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask for confirmation.")] = False,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Make every value of a subject's runs unreadable, for good.
+    """Make every value of a subject's runs permanently unreadable.
 
     The key that they are encrypted with is destroyed; the runs stay in lists, without values. Erasing again prints
     the same receipt. Backups that were made before hold the key: delete them, or let them expire.

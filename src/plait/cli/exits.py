@@ -14,8 +14,8 @@ with --key or $PLAIT_KEY); without it, $PLAIT_DB, else sqlite:///plait.db.
 
 \b
 Exit codes:
-  0    done; the run completed; the code fits; all is well
-  1    the run failed; the code does not fit; something is wrong
+  0    done; the run completed; the code fits; no problems found
+  1    the run failed; the code does not fit; problems found
   2    not done: wrong usage, no such run, no database, could not check
   3    the run was cancelled
   4    the run is blocked: code that it needs does not fit, or is not loaded

@@ -31,8 +31,10 @@ def runs(
     status: Annotated[Status | None, typer.Option(help="Filter by status.", show_default=False)] = None,
     definition: Annotated[str | None, typer.Option(metavar="NAME", help="Filter by definition.")] = None,
     label: Annotated[str | None, typer.Option(metavar="KEY=VALUE", help="Filter by label.")] = None,
-    stalled: Annotated[bool, typer.Option("--stalled", help="Only runs that nothing will move.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 20,
+    stalled: Annotated[
+        bool, typer.Option("--stalled", help="Only stalled runs: no event, and nothing to wait for.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Show at most N.")] = 20,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
@@ -156,14 +158,14 @@ def _source(row: RunRow) -> str | None:
 def events(
     run: RunArgument,
     after: Annotated[int, typer.Option(metavar="N", min=0, help="Only events after number N.")] = 0,
-    limit: Annotated[int | None, typer.Option(min=1, help="How many at most.", show_default=False)] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Show at most N.", show_default=False)] = None,
     follow: Follow = False,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Print the event log of a run; with --json, one event a line."""
+    """Print the event log of a run; with --json, one event per line."""
     if do(_events(run, Where(db, key, namespace), after, limit, follow=follow, json=json)) or json:
         return
     say("no events" if not after else f"no events after {after}")
@@ -214,7 +216,7 @@ def why(
     """Explain why a run is not moving, and what to do."""
     found, untaken, working = do(_why(run, Where(db, key, namespace)))
     row, waiting = found.row, found.waiting
-    hints = advice.hints(row, waiting, working=working) + advice.compensation_hints(found.view)
+    hints = advice.hints(row, waiting, found.actions, working=working) + advice.compensation_hints(found.view)
     if json:
         emit(run_document(row, waiting=waiting, untaken=untaken, working=working, fix=hints))
         return

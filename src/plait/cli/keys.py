@@ -51,33 +51,33 @@ def default(ctx: typer.Context, db: Db = DEFAULT_DB, json: Json = False) -> None
 
 @keys.command()
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Who or what will use it.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name: who or what will use it.", show_default=False)],
     role: Annotated[
         str, typer.Option(metavar="ROLE", help="viewer, operator, editor, approver, worker, agent or admin.")
     ] = "viewer",
     namespace: Owned = DEFAULT_NAMESPACE,
     queue: Annotated[
         list[str] | None,
-        typer.Option(metavar="QUEUE", help="Of a worker: a queue it may serve; without, all.", show_default=False),
+        typer.Option(metavar="QUEUE", help="For a worker: a queue it may serve; default all.", show_default=False),
     ] = None,
     facet: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Of an agent: what it may do (geo.*); without, all.", show_default=False),
+        typer.Option(metavar="PATTERN", help="For an agent: its facets (geo.*); default all.", show_default=False),
     ] = None,
-    pii: Annotated[bool, typer.Option("--pii", help="With the right pii:read: to see personal values.")] = False,
+    pii: Annotated[bool, typer.Option("--pii", help="Grant pii:read: may see personal values.")] = False,
     start_rate: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs it may start in a second.", show_default="no limit")
+        int | None, typer.Option(metavar="N", help="Runs it may start per second.", show_default="no limit")
     ] = None,
     max_running: Annotated[
-        int | None, typer.Option(metavar="N", help="Its runs under way at once.", show_default="no limit")
+        int | None, typer.Option(metavar="N", help="Its active runs at once.", show_default="no limit")
     ] = None,
     days: Annotated[
-        float | None, typer.Option(metavar="DAYS", help="How long it is good; without it, until it is revoked.")
+        float | None, typer.Option(metavar="DAYS", help="How long it is valid; default until revoked.")
     ] = None,
     db: Db = DEFAULT_DB,
     json: Json = False,
 ) -> None:
-    """Make a key. It is printed this once, and can't be shown again."""
+    """Create a key. It is printed once, and can't be shown again."""
     quota = Quota(start_rate, max_running)
     key, text = do(_create(db, name, role, namespace, days, queue or None, facet or None, quota, pii=pii))
     if json:
@@ -103,7 +103,7 @@ def revoke(
     db: Db = DEFAULT_DB,
     json: Json = False,
 ) -> None:
-    """End a key and its browser sessions: within seconds, in every server."""
+    """Revoke a key and its browser sessions: within seconds, in every server."""
     found = do(_revoke(db, key))
     if json:
         emit(found)
@@ -114,13 +114,13 @@ def revoke(
 @keys.command()
 def signing(
     namespace: Annotated[
-        str, typer.Option("--namespace", "-n", metavar="NAME", help="Whose tasks they sign.")
+        str, typer.Option("--namespace", "-n", metavar="NAME", help="The namespace whose tasks they sign.")
     ] = DEFAULT_NAMESPACE,
-    rotate: Annotated[bool, typer.Option("--rotate", help="Make a new one first.")] = False,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Create a new one first.")] = False,
     db: Db = DEFAULT_DB,
     json: Json = False,
 ) -> None:
-    """Show the keys that sign tasks on Redis: the one in use, and the one before it, which is valid, too."""
+    """Show the keys that sign tasks on Redis: the current one, and the previous one, which is still valid."""
     found = do(_signing(db, check_namespace(namespace), rotate=rotate))
     if json:
         emit({key.id: key.secret for key in found})
@@ -204,7 +204,7 @@ async def _create(
         )
         await note_change(engine, "keys.create", made[0].id, made[0].namespace)
     if fresh:
-        note(f"made a new database at {path}")
+        note(f"created a new database at {path}")
     return made
 
 

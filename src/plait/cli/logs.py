@@ -36,7 +36,7 @@ def logs(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Print the log lines of a run's tasks; with --json, one JSON object a line."""
+    """Print the log lines of a run's tasks; with --json, one JSON object per line."""
     if not do(_logs(run, node, Where(db, key, namespace), follow=follow, json=json)) and not json:
         say("no log lines")
 

@@ -26,7 +26,7 @@ _OWN = (
     Command("Run", "dev", "Engine, API and web UI on this machine, with a demo.", "plait.cli.serve:dev"),
     Command("Run", "serve", "Engine, API and web UI, in one process or several.", "plait.cli.serve:serve"),
     Command("Run", "mcp", "Speak MCP, for clients that start it as a command.", "plait.cli.mcp:mcp"),
-    Command("Run", "worker", "Do the tasks of queues, for a server or a database.", "plait.cli.worker:worker"),
+    Command("Run", "worker", "Run the tasks of queues, for a server or a database.", "plait.cli.worker:worker"),
     Command("Run", "pipeline", "Run a data pipeline on tables, without a run.", "plait.cli.pipeline:pipeline"),
     Command("Run", "demo", "Watch a few runs, a crash and a recovery.", "plait.cli.demo.command:demo"),
     Command("Run", "check", "Check code and steps, also against the live runs.", "plait.cli.check:check"),
@@ -57,10 +57,10 @@ _OWN = (
     Command("Maintain", "erase", "Make the values of one subject unreadable.", "plait.cli.erase:erase"),
     Command("Maintain", "retention", "How long ended runs are kept.", "plait.cli.retention:retention"),
     Command("Maintain", "backup", "Write a database to a file, while engines work.", "plait.cli.backup:backup"),
-    Command("Maintain", "restore", "Make a database of a backup.", "plait.cli.backup:restore"),
+    Command("Maintain", "restore", "Create a database from a backup.", "plait.cli.backup:restore"),
     Command("Maintain", "drain", "Start no new runs on a version; how many are left.", "plait.cli.drain:drain"),
     Command("Maintain", "tools", "Tools that pipelines were promoted to.", "plait.cli.tools:tools"),
-    Command("Maintain", "doctor", "Examine a database and its engines, or a server.", "plait.cli.doctor:doctor"),
+    Command("Maintain", "doctor", "Check a database and its engines, or a server.", "plait.cli.doctor:doctor"),
     Command("Maintain", "version", "Print the versions of Plait and its parts.", "plait.cli.versions:version"),
 )
 

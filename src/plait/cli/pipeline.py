@@ -35,11 +35,11 @@ def _group() -> None:  # pyright: ignore[reportUnusedFunction]
 def run(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The steps, as JSON; - for stdin.", show_default=False)],
     data: Annotated[
-        str, typer.Option(metavar="JSON|@FILE", help="What the first step works on.", show_default=False)
+        str, typer.Option(metavar="JSON|@FILE", help="The input of the first step.", show_default=False)
     ] = "null",
     json: Json = False,
 ) -> None:
-    """Run the steps in a file on data, and print what the last one gives, as JSON."""
+    """Run the steps in a file on data, and print the result as JSON."""
     steps, given = read_json(f"@{file}", "the pipeline"), read_json(data, "the data", MOST_VALUES)
     try:
         emit(do(run_pipeline(steps, given, egress=egress_of(os.environ))))

@@ -27,7 +27,7 @@ def plan(
     ],
     input: Annotated[
         list[str] | None,
-        typer.Option(metavar="K=V|JSON|@FILE", help="What is given; repeatable.", show_default="nothing"),
+        typer.Option(metavar="K=V|JSON|@FILE", help="An input; repeatable.", show_default="nothing"),
     ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,

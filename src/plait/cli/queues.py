@@ -10,6 +10,7 @@ import typer
 from plait.kernel.admission import QueueSettings, duration
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import caller_id
+from plait.kernel.queued import SeenWorker
 from plait.kernel.run_queues import QueueState, SlotHolder
 
 from . import words
@@ -34,11 +35,11 @@ PerWorker = Annotated[
 ]
 Rate = Annotated[
     str | None,
-    typer.Option(metavar="N/TIME", help="How many begin in any such time: 50/s, 100/5m.", show_default="no limit"),
+    typer.Option(metavar="N/TIME", help="How many may start: 50/s, 100/5m.", show_default="no limit"),
 ]
-Partitioned = Annotated[bool, typer.Option("--partitioned", help="Each key has the limits for itself.")]
+Partitioned = Annotated[bool, typer.Option("--partitioned", help="The limits apply per key.")]
 MaxWaiting = Annotated[
-    int | None, typer.Option(metavar="N", help="More runs than these are refused.", show_default="no limit")
+    int | None, typer.Option(metavar="N", help="Refuse runs beyond this number.", show_default="no limit")
 ]
 
 
@@ -53,22 +54,25 @@ def default(
 
 @queues.command("list")
 def list_(namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
-    """List those that have limits, or that something waits or works on."""
+    """List queues with limits, waiting or running work."""
     _list(Where(db, key, namespace), json=json)
 
 
 @queues.command()
 def show(name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
-    """Show one, and who holds its slots."""
-    state, holders = do(_get(Where(db, key, namespace), name))
+    """Show one, its workers, and who holds its slots."""
+    state, holders, workers = do(_get(Where(db, key, namespace), name))
     if json:
-        emit({**_document(state), "slots": [_holder(holder) for holder in holders]})
-        return
-    facts([("queue", state.name), ("limits", _limits(state.settings)), ("waiting", _waiting(state))])
-    if not holders:
-        say("nobody holds a slot")
+        seen = [document(worker=each.worker, seen_at=each.seen_at) for each in workers]
+        emit({**_document(state), "slots": [_holder(holder) for holder in holders], "workers": seen})
         return
     now = words.now()
+    asked = ", ".join(f"{each.worker} ({words.ago(each.seen_at, now)})" for each in workers)
+    limits, waiting = _limits(state.settings), _waiting(state)
+    facts([("queue", state.name), ("limits", limits), ("waiting", waiting), ("workers", asked or "none seen lately")])
+    if not holders:
+        say("no slot is held")
+        return
     rows = [
         (caller_id(each.run_id), each.label, each.worker or "", each.partition, words.ago(each.since, now))
         for each in holders
@@ -89,10 +93,10 @@ def set_(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Set the limits of a queue, in place of those that it had. Without options, it has none.
+    """Replace the limits of a queue. Without options, it has none.
 
-    They hold in every process, for whatever begins from now on. Runs and tasks are counted apart. With --partitioned,
-    a run needs a key, --partition, and the limits are those of each key.
+    They hold in every process, for whatever starts from now on. Runs and tasks are counted separately. With
+    --partitioned, a run needs a key, --partition, and the limits apply per key.
     """
     count, period = _rate(rate)
     limits = {
@@ -108,7 +112,7 @@ def set_(
 
 @queues.command()
 def pause(name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
-    """Let nothing on the queue begin; what has begun continues."""
+    """Pause a queue: nothing new starts; what has started continues."""
     _say(do(_change(Where(db, key, namespace), "pause", name, {})), json=json)
 
 
@@ -116,7 +120,7 @@ def pause(name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: 
 def resume(
     name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Let what waits on the queue begin."""
+    """Resume a queue: waiting work starts."""
     _say(do(_change(Where(db, key, namespace), "resume", name, {})), json=json)
 
 
@@ -146,10 +150,11 @@ async def _all(where: Where) -> list[QueueState]:
         return await session.engine.queues.list(namespace=session.namespace)
 
 
-async def _get(where: Where, name: str) -> tuple[QueueState, list[SlotHolder]]:
+async def _get(where: Where, name: str) -> tuple[QueueState, list[SlotHolder], list[SeenWorker]]:
     async with connect(where) as session:
         queues, namespace = session.engine.queues, session.namespace
-        return await queues.show(name, namespace=namespace), await queues.holders(name, namespace=namespace)
+        state, holders = await queues.show(name, namespace=namespace), await queues.holders(name, namespace=namespace)
+        return state, holders, await queues.workers(name, namespace=namespace)
 
 
 async def _change(where: Where, action: str, name: str, limits: dict[str, Any]) -> QueueState:
@@ -165,7 +170,7 @@ def _rate(text: str | None) -> tuple[int | None, float]:
         return None, 1.0
     found = _RATE.fullmatch(text.strip())
     if found is None:
-        raise InvalidInput("cli.bad_rate", f"--rate {text!r}", fix="write 50/s, 100/5m or 1000/d")
+        raise InvalidInput("cli.bad_rate", f"--rate {text!r} is no rate", fix="write 50/s, 100/5m or 1000/d")
     return int(found[1]), float(found[2] or 1) * _UNITS[found[3] or "s"]
 
 

@@ -26,7 +26,7 @@ Failed = Annotated[str | None, typer.Option(metavar="AGE", help="Failed ones.", 
 Cancelled = Annotated[str | None, typer.Option(metavar="AGE", help="Cancelled ones.", show_default=False)]
 Audited = Annotated[str | None, typer.Option("--audit", metavar="AGE", help="The audit log.", show_default=False)]
 Archived = Annotated[
-    bool, typer.Option("--archive", help="Put runs into the archive, PLAIT_ARCHIVE of the engines, before they go.")
+    bool, typer.Option("--archive", help="Archive runs before removal, to PLAIT_ARCHIVE of the engines.")
 ]
 
 
@@ -54,7 +54,7 @@ def set_(
     db: Db = DEFAULT_DB,
     json: Json = False,
 ) -> None:
-    """Set it. What is left out is kept for good; without options, everything is.
+    """Set it. What is left out is kept forever; without options, everything is.
 
     Runs that ended longer ago are removed by the engines on this database, within a minute or so: with their events,
     logs, approvals, dead letters, and large values that no other run has. A child goes after its parent.
@@ -85,14 +85,14 @@ def _show(db: str, namespace: str, *, json: bool) -> None:
 
 def _say(rules: RetentionRules) -> None:
     if rules == KEEP_ALL:
-        say("everything is kept for good")
+        say("everything is kept forever")
         return
     ages = [(f"{status} runs", _shown(rules.age(status))) for status in STATUSES]
     facts([*ages, ("audit log", _shown(rules.audit)), ("archived first", "yes" if rules.archive else "no")])
 
 
 def _shown(age: Millis | None) -> str:
-    return "kept for good" if age is None else f"removed {words.duration(age)} after their end" if age else "removed"
+    return "kept forever" if age is None else f"removed {words.duration(age)} after their end" if age else "removed"
 
 
 def _age(text: str | None, option: str) -> Millis | None:

@@ -35,7 +35,7 @@ def run(
         str,
         typer.Argument(
             metavar="MODULE:FUNCTION|DIALECT:DEFINITION|NAME[@VERSION]",
-            help="What to run: code on this machine, or what the database or the server knows.",
+            help="What to run: code on this machine, or a definition of the database or server.",
             show_default=False,
         ),
     ],
@@ -55,7 +55,7 @@ def run(
         typer.Option(metavar="ID", help="The run's id; if it exists, it is continued.", show_default="generated"),
     ] = None,
     deadline: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="The run fails when it takes longer.", show_default="none")
+        float | None, typer.Option(metavar="SECONDS", help="The run fails if it takes longer.", show_default="none")
     ] = None,
     label: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A label; repeatable.")] = None,
     subject: Annotated[
@@ -66,13 +66,13 @@ def run(
         str | None,
         typer.Option(metavar="QUEUE", help="Wait there until a slot is free.", show_default="start at once"),
     ] = None,
-    priority: Annotated[int, typer.Option(metavar="N", help="On queues; lower goes first.")] = 0,
+    priority: Annotated[int, typer.Option(metavar="N", help="On queues; lower starts first.")] = 0,
     partition: Annotated[
         str | None, typer.Option(metavar="KEY", help="Its key on partitioned queues.", show_default="none")
     ] = None,
     dedup_id: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="One run of the queue has it at a time.", show_default="none"),
+        typer.Option(metavar="ID", help="Only one run of the queue may have it at a time.", show_default="none"),
     ] = None,
     delay: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="On a queue: start no sooner.", show_default="none")

@@ -22,7 +22,7 @@ Expected = Annotated[
 
 
 def save(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Under which it is started.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name to start it by.", show_default=False)],
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The definition: JSON, or source such as .afl.", show_default=False)
     ],
@@ -33,7 +33,7 @@ def save(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Save a definition as the next version of a name. Runs that exist go on with the version they have. Saving the
+    """Save a definition as the next version of a name. Existing runs keep their version. Saving the
     same again changes nothing."""
     found = must_be_definition(file)
     saved = do(_save(found, name, Where(db, key, namespace), breaking=breaking, expected=expected))

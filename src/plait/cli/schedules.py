@@ -56,7 +56,7 @@ _LAST = 10
 def default(
     ctx: typer.Context, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Schedules: runs that are started again and again. Without a command: list."""
+    """Schedules: start runs repeatedly. Without a command: list."""
     if ctx.invoked_subcommand is None:
         _list(Where(db, key, namespace), json=json)
 
@@ -89,16 +89,16 @@ def set_(
     catchup: Annotated[str, typer.Option(metavar="SPAN", help="How late a missed time still starts a run.")] = "60s",
     label: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A label; repeatable.")] = None,
     deadline: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="A run fails when it takes longer.", show_default="none")
+        str | None, typer.Option(metavar="SPAN", help="A run fails if it takes longer.", show_default="none")
     ] = None,
     queue: Annotated[
         str | None, typer.Option(metavar="NAME", help="Its runs wait there for a slot.", show_default="none")
     ] = None,
-    priority: Annotated[int, typer.Option(help="On the queue: lower goes first.")] = 0,
+    priority: Annotated[int, typer.Option(help="On the queue: lower starts first.")] = 0,
     partition: Annotated[
         str | None, typer.Option(metavar="KEY", help="The key on partitioned queues.", show_default="none")
     ] = None,
-    new: Annotated[bool, typer.Option("--new", help="Refuse if there is one of that name.")] = False,
+    new: Annotated[bool, typer.Option("--new", help="Refuse if the name exists.")] = False,
     check: Annotated[
         bool, typer.Option("--check/--no-check", help="Refuse a definition or an input that can't be started.")
     ] = True,
@@ -169,7 +169,7 @@ def preview(
 def pause(
     name: NameArgument, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Pause it: times that come meanwhile don't count, not even afterwards."""
+    """Pause it: times in between are not made up for."""
     where = Where(db, key, namespace)
     found = do(_changed(where, "pause", name, lambda s: s.engine.schedules.pause(name, s.namespace)))
     _told(found, f"schedule {name} is paused", json=json)
@@ -214,14 +214,14 @@ def backfill(
     since: Annotated[str, typer.Option(metavar="TIME", help="The first time: 2026-11-01, or with …T05:00Z.")],
     until: Annotated[str, typer.Option(metavar="TIME", help="The last, included.")],
     overlap: Annotated[
-        str, typer.Option(metavar="RULE", help="queue: one run after the other; allow: side by side.")
+        str, typer.Option(metavar="RULE", help="queue: one run after the other; allow: in parallel.")
     ] = "queue",
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Start runs for times of the past. Times that have a run don't get another."""
+    """Start runs for past times. Times that have a run don't get another."""
     first, last = read_moment(since, "--since"), read_moment(until, "--until")
     rule = _rule(overlap, BackfillOverlap)
     where = Where(db, key, namespace)
@@ -238,7 +238,7 @@ def backfill(
 def delete(
     name: NameArgument, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Delete it; its runs go on."""
+    """Delete it; its runs continue."""
     where = Where(db, key, namespace)
     do(_changed(where, "delete", name, lambda s: s.engine.schedules.delete(name, s.namespace)))
     _told(document(name=name), f"schedule {name} is deleted", json=json)

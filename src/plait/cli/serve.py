@@ -55,7 +55,7 @@ Level = Literal["debug", "info", "warning", "error"]
 Modules = Annotated[
     list[str] | None, typer.Argument(metavar="[MODULE]…", help="Modules or files with workflows.", show_default=False)
 ]
-Port = Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="0: any that is free.")]
+Port = Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="0: any free port.")]
 ArgyllOrigins = Annotated[
     str,
     typer.Option(
@@ -68,7 +68,7 @@ ArgyllOrigins = Annotated[
 Processes = Annotated[
     int, typer.Option(metavar="N", min=1, max=256, help="Engines behind the port, on PostgreSQL.", show_default="1")
 ]
-LogLevel = Annotated[Level, typer.Option(help="What is logged to stderr: lines of JSON, unless it is a terminal.")]
+LogLevel = Annotated[Level, typer.Option(help="Log level on stderr: JSON lines, unless it is a terminal.")]
 
 Seed = Callable[[Engine], Awaitable[None]]
 """Starts a few runs on an engine that has just been opened."""
@@ -102,26 +102,29 @@ def serve(
     host: Annotated[str, typer.Option(metavar="HOST", help="The address to listen on.")] = HOST,
     port: Port = PORT,
     public_url: Annotated[
-        str, typer.Option(metavar="URL", envvar="PLAIT_PUBLIC_URL", help="Where people reach it.", show_default=False)
+        str,
+        typer.Option(
+            metavar="URL", envvar="PLAIT_PUBLIC_URL", help="The URL under which people reach it.", show_default=False
+        ),
     ] = "",
     trust_proxy: Annotated[
         str,
         typer.Option(
-            metavar="ADDRESS,…", envvar="PLAIT_TRUST_PROXY", help="Proxies in front of it.", show_default=False
+            metavar="ADDRESS,…", envvar="PLAIT_TRUST_PROXY", help="Trusted proxies in front of it.", show_default=False
         ),
     ] = "",
     argyll: Annotated[
         bool, typer.Option("--argyll", envvar="PLAIT_ARGYLL", help="Serve Argyll's clients, who send no key.")
     ] = False,
     argyll_open: Annotated[
-        bool, typer.Option("--argyll-open", envvar="PLAIT_ARGYLL_OPEN", help="The same, to whoever reaches HOST.")
+        bool, typer.Option("--argyll-open", envvar="PLAIT_ARGYLL_OPEN", help="The same, for anyone who can reach HOST.")
     ] = False,
     argyll_origins: ArgyllOrigins = "",
     open: Annotated[bool, typer.Option("--open", help="Require no key; on this machine only.")] = False,
     redis: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", envvar="PLAIT_REDIS", help="Redis that workers get tasks from.", show_default=False
+            metavar="URL", envvar="PLAIT_REDIS", help="Redis from which workers get tasks.", show_default=False
         ),
     ] = None,
     agent_transport: Annotated[
@@ -134,18 +137,20 @@ def serve(
     until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no work is left.")] = False,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
     processes: Processes = 1,
-    drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
+    drain: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="Time to finish running work at the end.")
+    ] = 10.0,
     log_level: LogLevel = "info",
     json: Json = False,
 ) -> None:
     """Serve the API and the web UI, and run workflows. Callers need a key: plait keys create.
 
     Tokens of an OIDC issuer are accepted, too: set PLAIT_OIDC_ISSUER and PLAIT_OIDC_AUDIENCE. Stop it with Ctrl-C or
-    SIGTERM: what is under way is finished, and other engines take over its runs. A second time stops it at once.
-    With --until-idle it also ends by itself: when nothing is under way, no task is on a queue and no timer fires within
-    a minute.
+    SIGTERM: running work is finished, and other engines take over its runs. A second signal stops it at once.
+    With --until-idle it also ends by itself: when nothing is running, no task is on a queue, and within a minute no
+    timer fires and no run on a queue may start.
 
-    With --processes, that many engines share the port and the runs. One that dies is started again.
+    With --processes, that many engines share the port and the runs. One that dies is restarted.
     """
     _check_idle(until_idle=until_idle, no_work=no_work, processes=processes)
     refuse_server(db)
@@ -206,7 +211,7 @@ def dev(
     log_level: LogLevel = "warning",
     json: Json = False,
 ) -> None:
-    """Serve on this machine only, open to whoever uses it. Without MODULE, with a tea shop and a few runs in it.
+    """Serve on this machine only, open to all its users. Without MODULE, with a tea shop and a few runs in it.
 
     The database is the one that your program and the other commands use; the tea shop has one of its own.
     """

@@ -21,10 +21,10 @@ def tag(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The definition.", show_default=False)],
     tag: Annotated[str | None, typer.Argument(metavar="TAG", help="The tag.", show_default="list them")] = None,
     version: Annotated[
-        str | None, typer.Argument(metavar="VERSION", help="Where to put it.", show_default=False)
+        str | None, typer.Argument(metavar="VERSION", help="The version to move it to.", show_default=False)
     ] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Put it back to where it was before its last move.")] = False,
-    redo: Annotated[bool, typer.Option("--redo", help="Put it forward again, after --undo.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo its last move.")] = False,
+    redo: Annotated[bool, typer.Option("--redo", help="Redo what --undo undid.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove it.")] = False,
     expected: Expected = None,
     namespace: Namespace = None,
@@ -32,8 +32,8 @@ def tag(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """List the tags of a definition; or put one on a version, move it, undo its last move. `NAME` alone is started as
-    `NAME@main`, where there is such a tag."""
+    """List the tags of a definition; or move one to a version, or undo its last move. `NAME` alone means
+    `NAME@main`, if there is such a tag."""
     wanted = [way for way, given in (("undo", undo), ("redo", redo), ("remove", remove)) if given]
     if len(wanted) + (version is not None) > 1 or (tag is None and (wanted or expected)):
         raise InvalidInput("cli.usage", "give a tag, and one thing to do with it", fix="see plait tag --help")

@@ -32,7 +32,7 @@ def default(
 
 @tools.command("list")
 def list_(namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
-    """List them, the oldest first."""
+    """List them, oldest first."""
     _show(Where(db, key, namespace), json=json)
 
 
@@ -40,7 +40,7 @@ def list_(namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, 
 def remove(
     name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Take a tool away for good: its pipeline is not promoted again."""
+    """Remove a tool permanently: its pipeline is not promoted again."""
     do(_remove(Where(db, key, namespace), name))
     if json:
         emit({"name": name})

@@ -44,7 +44,9 @@ Modules = Annotated[
     list[str] | None,
     typer.Argument(metavar="[MODULE]…", help="Modules or files with steps and tools.", show_default=False),
 ]
-Queue = Annotated[list[str], typer.Option("--queue", "-q", metavar="NAME", help="To serve.", show_default=False)]
+Queue = Annotated[
+    list[str], typer.Option("--queue", "-q", metavar="NAME", help="A queue to serve.", show_default=False)
+]
 Place = Annotated[
     str,
     typer.Option("--db", "--url", envvar="PLAIT_DB", metavar="URL", help="A database, or a server: http://host:port."),
@@ -57,17 +59,24 @@ def worker(
     db: Place = DEFAULT_DB,
     key: Key = None,
     namespace: Namespace = None,
-    name: Annotated[str, typer.Option(metavar="NAME", help="Shown to people.", show_default="host and process")] = "",
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="The worker's name in lists.", show_default="host and process")
+    ] = "",
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1_000, help="Tasks at a time.")] = 10,
     lease: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1, max=3_600, help="Silence after which others get its tasks.")
+        float,
+        typer.Option(
+            metavar="SECONDS", min=1, max=3_600, help="Without heartbeats for this long, others get its tasks."
+        ),
     ] = 30.0,
-    drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 30.0,
+    drain: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="Time to finish running tasks at the end.")
+    ] = 30.0,
     mcp: McpFile = None,
     log_level: LogLevel = "info",
     json: Json = False,
 ) -> None:
-    """Do the tasks of queues: steps with `queue=...`, from the modules that have their functions, and agents, with the
+    """Run the tasks of queues: steps with `queue=...`, from the modules that have their functions, and agents, with the
     models of PLAIT_MODELS.
 
     Stop it with Ctrl-C or SIGTERM: it takes no more tasks, finishes those under way, and gives back what does not end

@@ -9,6 +9,7 @@ heartbeat, or runs to its end, and nobody looks at the result.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ from plait.kernel.task import TaskError
 from .call import Said, read_call
 from .cluster import Lost
 from .remote import perform
+
+log = logging.getLogger("plait.clusters")
 
 _TOPIC: Final = "plait"
 _CONNECT: Final = 10.0
@@ -75,8 +78,12 @@ class DaskCluster:
 
     async def close(self) -> None:
         client, self._client = self._client, None
-        if client is not None:
+        if client is None:
+            return
+        try:
             await client.close()
+        except Exception as error:  # of its task that was connecting again: Dask raises anything there
+            log.debug("a client of Dask failed to close: %r", error)
 
     async def _connected(self) -> Any:
         """One client for all, as long as its first connection holds."""

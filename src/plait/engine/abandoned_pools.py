@@ -1,9 +1,7 @@
-"""Pools whose code no engine has: nobody owns their shards, so the engine that removes old runs fences the last owner
-itself.
-
-Ended runs are removed, then empty pools; a cancelled run returns to the shard of its id, where it is ended without its
-code. A pool whose code comes back is claimed as usual, at once.
-"""
+"""Pools whose code no engine has: nobody owns their shards, so whoever removes old runs fences the last owner itself.
+Ended runs go, and empty pools after them; a worker that is gone leaves its slot to others; a run that somebody cancels
+goes back to the shard that its id says, where it is ended without its code. A pool whose code comes back is claimed as
+ever, at once."""
 
 from __future__ import annotations
 
@@ -49,6 +47,11 @@ class AbandonedPools:
         if self._fleet is not None and new:
             self._epochs |= {lease.shard: lease.epoch for lease in await self._fleet.raise_epochs(new)}
         return self._epochs
+
+    async def free_slots(self) -> None:
+        """Of workers that died with tasks of runs that wait for code."""
+        if self._fleet is not None and self.shards:
+            await self._fleet.free_slots(self.shards)
 
     async def send_cancelled_home(self) -> None:
         """Moves cancelled runs that wait for code back to the shard of their ids."""

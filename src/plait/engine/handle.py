@@ -276,10 +276,16 @@ class Handle(Generic[T]):
         return None if revision is None else values.decode(revision, int)
 
     async def fork(
-        self, at: int | str | None = None, edits: Mapping[str, Any] | None = None, id: str | None = None
+        self,
+        at: int | str | None = None,
+        edits: Mapping[str, Any] | None = None,
+        id: str | None = None,
+        *,
+        labels: Mapping[str, str] | None = None,
     ) -> Handle[T]:
-        """Creates a run with the same past up to `at`, an event number or the path of an operation that is then
-        repeated. `edits` replaces results of operations completed before."""
+        """A new run with the same past up to `at`, an event number or the path of an operation that is then
+        done again. `edits` gives other results to operations that completed before. Its labels are those of this run,
+        if there are no others."""
         row = await self._started()
         kernel = self._kernel
         source = await kernel.loader.load(row, Epoch(0))
@@ -290,7 +296,9 @@ class Handle(Generic[T]):
             raise InvalidInput("kernel.bad_fork", f"the run had ended at event {upto}", fix="use an earlier place")
         plan = bundle.fork(past.machine, upto, edits or {})
         rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
-        new = kernel.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
+        new = kernel.new_row(
+            row.namespace, id, row.dialect, row.definition, row.version, row.labels if labels is None else dict(labels)
+        )
         new.past = Past(source=row.id, shared=plan.upto)
         # It requests approvals itself: people voted on those of the other run
         events = [*(ApprovalClosed(token, "withdrawn") for token in past.state.approvals), plan.event]

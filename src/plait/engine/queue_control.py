@@ -11,8 +11,10 @@ from plait.kernel.admission import EVERY_QUEUE, SECOND, QueueSettings
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.kernel import Kernel, millis
-from plait.kernel.queued import QUEUE_RULE, is_queue
+from plait.kernel.queued import QUEUE_RULE, SeenWorker, is_queue
 from plait.kernel.run_queues import QueueState, SlotHolder
+
+from .seen_workers import RECENTLY
 
 _HOLDERS = 1_000
 _MOST = 2**31 - 1
@@ -70,13 +72,23 @@ class QueueControl:
         """The state of one queue; an unused queue is empty."""
         self._check_name(name)
         found = [state for state in await self.list(namespace=namespace) if state.name == name]
-        return found[0] if found else QueueState(namespace=namespace, name=name, settings=None)
+        if found:
+            return found[0]
+        await self._kernel.store.run_queues.settings(namespace, name)  # those that are damaged are on no list
+        return QueueState(namespace=namespace, name=name, settings=None)
 
     async def holders(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> list[SlotHolder]:
         """The slot holders of a queue, longest first: runs, and workers with their tasks."""
         self._check_name(name)
         self._kernel.must_live()
         return await self._kernel.store.run_queues.holders(namespace, name, _HOLDERS)
+
+    async def workers(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> list[SeenWorker]:
+        """The workers that asked for tasks of a queue lately."""
+        self._check_name(name)
+        self._kernel.must_live()
+        seen = await self._kernel.store.queues.workers(namespace, RECENTLY)
+        return [each for each in seen if each.queue == name]
 
     async def _change(
         self, name: str, namespace: str, change: Callable[[QueueSettings], QueueSettings]

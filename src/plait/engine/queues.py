@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from plait.api.claim_id import ClaimId, read
-from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport
+from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport, check_protocol
 from plait.kernel import values
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, shard_of
@@ -163,13 +163,7 @@ class Queues(QueueControl):
                 await self.release(task.id, namespace=task.namespace)
 
     def _check(self, protocol: int, kinds: Sequence[str] | None) -> None:
-        if protocol > PROTOCOL:
-            raise InvalidInput(
-                "task.protocol_too_new",
-                f"the worker speaks version {protocol} of the protocol",
-                why=f"this server knows versions up to {PROTOCOL}",
-                fix=f"use a newer server, or let the worker send protocol {PROTOCOL}",
-            )
+        check_protocol(protocol)
         unknown = sorted(set(kinds or ()) - set(self._kinds))
         if unknown:
             raise InvalidInput(
@@ -259,14 +253,13 @@ class Queues(QueueControl):
         raw = values.encode(entry, max_bytes=self._kernel.limits.max_payload)
         told = told_by(events, claim)
         held = await self._claims.must_hold(claim)
-        if held.task.kind == AGENT:
-            await self._agents().keeping(claim, raw)
+        _must_be_agent(held)
+        await self._agents().keeping(claim, raw)
         wanted = KeepEntry(claim.token, claim.attempt, index, raw, says, told, claim.opening)
         key = f"~journal:{claim.opening}:{claim.claim}:{index}"  # repeating an entry has no effect
         if await ask(self._kernel, claim.run_id, wanted, key) is None:
             raise Unavailable("kernel.no_owner", "no engine has answered yet", fix="send the same entry again")
-        if held.task.kind == AGENT:
-            await self._agents().kept(held, raw)
+        await self._agents().kept(held, raw)
 
     async def suspend(
         self,
@@ -282,7 +275,8 @@ class Queues(QueueControl):
         found = Suspend(claim.token, claim.attempt, read_as(wait, AnyWait, "wait"), says, claim.opening)
         await self._claims.must_serve(claim, queues)
         held = await self._claims.row(claim)
-        if held is not None and held.task.kind == AGENT:
+        if held is not None and ClaimId.of(held.task, held.claim or "") == claim:
+            _must_be_agent(held)
             await self._agents().check_wait(held, found.wait)
         write = self._write(claim, found, f"~task:{claim.opening}:{claim.claim}:suspended")
         write.finished = claim.held
@@ -382,6 +376,17 @@ class Queues(QueueControl):
         shard = shard_of(claim.run_id)
         row = InboxRow(claim.run_id, shard, key, values.plain(result), self._kernel.clock.now())
         return Write(claim.run_id, shard, None, inbox=[row])
+
+
+def _must_be_agent(held: HeldTask) -> None:
+    """The journal of another kind would be given to nobody, nor would the answer that an attempt waited for."""
+    if held.task.kind != AGENT:
+        raise InvalidInput(
+            "task.bad_entry",
+            f"a task of the kind `{held.task.kind}` has no journal, and can't be suspended",
+            why="only those of the kind `agent` go on behind what they have kept",
+            fix="complete it, fail it or release it; the progress of a heartbeat is given to the next attempt",
+        )
 
 
 def _refusal(found: BaseException | None) -> PlaitError | None:

@@ -19,7 +19,7 @@ from plait.api.retention import KEEP_ALL, STATUSES, RetentionRules
 from plait.codec.key_trims import KeyTrims, note_unused
 from plait.kernel import values
 from plait.kernel.clock import sleep
-from plait.kernel.errors import Damaged, InvalidInput, PlaitError
+from plait.kernel.errors import Damaged, InvalidInput, PlaitError, Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, Shard, check_namespace
 from plait.kernel.kernel import Kernel
 from plait.kernel.records import Record, RecordChange, Records, read_body
@@ -44,7 +44,8 @@ _PAGE = 500
 _AT_ONCE = 100
 """Runs removed by one commit."""
 _ROWS = 500
-"""Rows deleted at a time."""
+"""Rows that are deleted at a time."""
+_UNWRITABLE = "archive.unwritable"
 _LOST = 3_600_000
 """Milliseconds after which an input for a missing run is deleted."""
 
@@ -115,14 +116,21 @@ class Retention:
     # -- a round -------------------------------------------------------------------------------------------------
 
     async def apply(self) -> int:
-        """Removes what is due now, in shards that this engine owns or that no engine can; returns the number of runs
-        removed."""
-        now, removed = self._kernel.clock.now(), 0
+        """Removes what is due now, of the shards that this engine owns or nobody can; says how many runs went. Raises
+        `archive.unwritable` once all is done that needs no archive."""
+        now, removed, away = self._kernel.clock.now(), 0, None
         await self._pools.look()
+        await self._pools.free_slots()
         await self._pools.send_cancelled_home()
         await self._kernel.task_logs.flush()  # lines written after the removal of their run would never be deleted
         for namespace, rules in (await self.all()).items():
-            removed += await self._apply_rules(namespace, rules, now)
+            try:
+                if away is None or not rules.archive:  # it need not be asked again for each namespace
+                    removed += await self._apply_rules(namespace, rules, now)
+            except Unavailable as error:
+                if error.code != _UNWRITABLE:
+                    raise
+                away = error
             if rules.audit is not None:
                 for place in (namespace, _NOWHERE) if namespace == DEFAULT_NAMESPACE else (namespace,):
                     await self._trim_audit(place, Millis(now - rules.audit))
@@ -131,6 +139,8 @@ class Retention:
         await self._pools.remove_emptied()
         await self._trims.apply(now)
         await self._keys.apply()
+        if away is not None:
+            raise away
         return removed
 
     async def _sweep(self) -> None:
@@ -219,7 +229,7 @@ class Retention:
             await self.archive.put(name_of(found.row), await asyncio.to_thread(encode, found))
             return True
         except PlaitError as error:
-            if error.code == "archive.unwritable":
+            if error.code == _UNWRITABLE:
                 raise
             self._warn(run_id, f"it can't be archived, and stays: {error}")
             return False

@@ -236,7 +236,8 @@ class Scheduler:
             await self._kernel.send(run_key(entry.namespace, each), cancel, f"schedule:{each}", queued=True)
         if state.active and not state.starting:
             self._await_end(*key, state.active[-1])
-        following = None if state.paused else entry.timing.next(state.cursor)
+        # While a run can't be started no time is decided, and the next one may have passed long ago
+        following = None if state.paused or state.starting else entry.timing.next(state.cursor)
         at = min(now + _RECHECK, max(now + 1, following or now + _RECHECK))
         return self._put_off(*key, Millis(at))
 

@@ -8,6 +8,7 @@ admitted, because the order is rebuilt every few turns.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby, zip_longest
 from types import MappingProxyType
@@ -15,12 +16,14 @@ from types import MappingProxyType
 from . import values
 from .background import Background
 from .clock import Alarm, Clock
-from .errors import ErrorInfo, Unavailable
+from .errors import Damaged, ErrorInfo, Unavailable
 from .ids import Millis, RunId, shard_of
 from .inbox import Inbox
 from .inputs import Cancel
 from .ready_queue import ReadyQueue
 from .store import InboxRow, Store, Write
+
+log = logging.getLogger("plait.kernel")
 
 _AT_ONCE = 50
 """Runs admitted from one queue in one turn."""
@@ -51,7 +54,9 @@ class Admitter:
         """When to check again, kept from checks that were interrupted."""
         self._turns = 0
         self._served: dict[tuple[str, str], int] = {}
-        """The last turn of each queue that has runs: the one served longest ago is next."""
+        """When queues that have runs had their last turn: who waited longest is next."""
+        self._damaged: set[tuple[str, str]] = set()
+        """Queues that the log has named."""
         self._looked = float("-inf")
 
     def ring(self, namespace: str | None = None) -> None:
@@ -113,6 +118,11 @@ class Admitter:
         except Unavailable:
             self._inbox.look_soon()  # the commit may have succeeded, and nothing else would deliver the admitted runs
             raise
+        except Damaged as error:
+            if (namespace, queue) not in self._damaged:
+                self._damaged.add((namespace, queue))
+                log.error("a queue is left alone: %s", error)
+            return False
         if found.left:
             self._note_wait(_EVERY)
         if found.wait is not None:

@@ -195,7 +195,9 @@ class Bundle(Protocol):
     events: Any
     """The union of the dialect's own event types."""
     rewinds: bool
-    """Whether its runs can be rewound."""
+    """Whether its runs can be taken back to an earlier place."""
+    retries_compensated: bool
+    """Whether a failed run can be retried whose steps were compensated: it does them again."""
     edits_agents: bool
     """Whether a fork accepts changed agent settings: `{"agents": {node: {"prompt", "instructions", "model"}}}`."""
     edits_outputs: bool

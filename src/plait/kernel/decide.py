@@ -224,8 +224,9 @@ def start(start: Start, run: Run, unit: UnitOfWork) -> None:
     if start.announces and run.info.parent is not None and run.info.parent_token is not None:
         unit.send(run.info.parent, f"~child:{run.id}:started", ChildStarted(run.info.parent_token, run.id))
     try:
-        _ask(start, run, unit)
-    except PlaitError as refusal:  # it is recorded as started, so its end must be recorded too
+        if not (start.queue and lifecycle.withdraw(run, unit)):
+            _ask(start, run, unit)
+    except PlaitError as refusal:  # it is recorded as started, so it must also be seen to end
         lifecycle.finish(Finish("failed", error=describe(refusal)), run, unit)
 
 

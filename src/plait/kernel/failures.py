@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 from .errors import ErrorInfo, PlaitError
@@ -48,16 +50,16 @@ def _parts(error: BaseException, depth: int) -> dict[str, ErrorInfo]:
     return {str(number): describe(part, depth=depth + 1) for number, part in enumerate(exceptions[:_MAX_PARTS])}
 
 
-def rebuild(info: ErrorInfo) -> BaseException | None:
-    """The exception as it was raised, or None if its class is not available."""
+def rebuild(info: ErrorInfo, member: Callable[[ErrorInfo], BaseException | None] | None = None) -> BaseException | None:
+    """The exception as it was raised, or None if its class is not at hand. `member` makes those of a group."""
     module, _, qualname = info.type.partition(":")
-    found: Any = sys.modules.get(module)
+    found: Any = _loaded(module)
     for part in qualname.split("."):
         found = getattr(found, part, None)
     if not (isinstance(found, type) and issubclass(found, BaseException)):
         return None
     cls: type[BaseException] = found
-    error = _rebuild_group(info, cls) if info.parts else _rebuild_one(info, cls)
+    error = _rebuild_group(info, cls, member or rebuild) if info.parts else _rebuild_one(info, cls)
     if error is not None:
         error.__cause__ = rebuild(info.cause) if info.cause is not None else None
         for note in info.notes:
@@ -65,8 +67,18 @@ def rebuild(info: ErrorInfo) -> BaseException | None:
     return error
 
 
-def _rebuild_group(info: ErrorInfo, cls: type[BaseException]) -> BaseException | None:
-    parts = [rebuild(part) or Exception(part.message) for part in info.parts.values()]
+def _loaded(module: str) -> object:
+    """A module that is loaded. What was typed at the prompt of `python -m asyncio` names `__main__`, and is kept apart
+    from it."""
+    found = sys.modules.get(module)
+    typed: dict[str, Any] | None = getattr(found, "repl_locals", None) if module == "__main__" else None
+    return found if typed is None else SimpleNamespace(**typed)
+
+
+def _rebuild_group(
+    info: ErrorInfo, cls: type[BaseException], member: Callable[[ErrorInfo], BaseException | None]
+) -> BaseException | None:
+    parts = [member(part) or Exception(part.message) for part in info.parts.values()]
     try:
         return cls(*info.args, parts)
     except Exception:

@@ -57,6 +57,11 @@ class Fleet(Protocol):
         someone claims the shards: it holds no lease and blocks nobody."""
         ...
 
+    async def free_slots(self, shards: Collection[Shard]) -> None:
+        """Tasks of these shards whose workers are gone count no more for the limits of their queues, until they are
+        claimed again. The rest is for their owner to say, once there is one."""
+        ...
+
     async def remove_emptied(self) -> list[str]:
         """Deletes the shards of abandoned pools without runs; returns the pools' code names. The last pool stays: shard
         numbers are never reused, because a new shard's epochs would start below those of previous owners."""

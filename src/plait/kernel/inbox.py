@@ -53,7 +53,7 @@ class Inbox:
                 limit = _AT_ONCE + len(self._taking)
                 rows = await self._store.inbox(self._leases.shards, limit)
                 new = [self._take(row) for row in rows]
-                self._again |= any(new) and len(rows) == limit
+                self._again |= any(new) and len(rows) >= limit
         finally:
             self._looking = False
 

@@ -77,6 +77,16 @@ def can_be_cancelled(request: Cancel, run: Run) -> bool:
     return request.parent is None or request.parent == run.info.parent
 
 
+def withdraw(run: Run, unit: UnitOfWork) -> bool:
+    """What took a run off its queue before it had a slot comes with its start: the run does nothing. One that was
+    cancelled just after it got its slot is no different. False if nothing did."""
+    for input, _ in run.mailbox:
+        if type(input) is Cancel and can_be_cancelled(input, run):
+            cancel(input, run, unit)
+            return True
+    return False
+
+
 def cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
     """Ends a run from outside, after its machine was told."""
     if not run.machine.finishes_cancelled_work:

@@ -359,7 +359,8 @@ class Store(Protocol):
         ...
 
     async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
-        """Inputs not yet taken, oldest first."""
+        """Inputs not taken yet, oldest first. Those of a run that is to start come with its start, also beyond the
+        limit."""
         ...
 
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]: ...

@@ -9,8 +9,9 @@ import time
 from typing import Any, cast
 
 import msgspec
-from starlette.types import Receive, Scope
+from starlette.types import Receive, Scope, Send
 
+from plait.api.shape import Body
 from plait.kernel import json_text, values
 from plait.kernel.errors import Flaw, InvalidInput
 
@@ -38,6 +39,8 @@ async def read_body(scope: Scope, receive: Receive, settings: Settings, shape: A
     try:
         return msgspec.convert(value, shape)
     except msgspec.ValidationError as error:
+        if isinstance(shape, type) and issubclass(shape, Body) and isinstance(value, dict):
+            shape.check_misfit(cast("dict[str, Any]", value))
         return _fit(value, shape, error)
 
 
@@ -79,9 +82,18 @@ def _slow(seconds: float) -> TooSlow:
     return TooSlow("http.slow_body", f"the body did not arrive within {seconds:g} s", fix="send it faster")
 
 
-async def discard(receive: Receive) -> None:
-    """Reads a little more of a refused body: a connection that is closed with unread data is reset, and the sender
-    may then never see our answer."""
+async def send_body(answer: bytes, unread: Receive | None, send: Send) -> None:
+    """Sends the body of an answer. Where a request's body was refused before it was read, the response ends only after
+    a little more of that was read: a connection that is closed with unread data is reset, and the sender may never see
+    the answer."""
+    if unread is not None:
+        await send({"type": "http.response.body", "body": answer, "more_body": True})
+        await _discard(unread)
+        answer = b""
+    await send({"type": "http.response.body", "body": answer})
+
+
+async def _discard(receive: Receive) -> None:
     seen = 0
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_LINGER):

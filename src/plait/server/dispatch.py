@@ -24,7 +24,7 @@ from plait.observe.tally import OTHER
 from . import problem, sse
 from .access import Access, while_allowed
 from .auth.errors import forbidden
-from .body import Disconnected, discard, read_body
+from .body import Disconnected, read_body, send_body
 from .endpoint import Endpoint
 from .errors import BodyTooLarge, NoRoute, NotAcceptable, NotAllowed, Overloaded, WrongNamespace
 from .headers import NO_STORE
@@ -223,7 +223,7 @@ def _problem(error: Exception, scope: Scope) -> Answer:
     return Answer(shape, error.status, problem.headers_of(error) | {"content-type": MEDIA_TYPE})
 
 
-async def _send(answer: Answer | Content, method: str, send: Send, linger: Receive | None = None) -> None:
+async def _send(answer: Answer | Content, method: str, send: Send, unread: Receive | None = None) -> None:
     if isinstance(answer, Content):
         body, headers = answer.body, [(b"content-type", answer.media_type.encode())]
     else:
@@ -236,11 +236,7 @@ async def _send(answer: Answer | Content, method: str, send: Send, linger: Recei
         headers.append((b"content-length", b"%d" % len(body)))
     headers.append(NO_STORE)
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    if linger is not None:
-        await send({"type": "http.response.body", "body": body, "more_body": True})
-        await discard(linger)
-        body = b""
-    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+    await send_body(b"" if method == "HEAD" else body, unread, send)
 
 
 def _allowed(caller: Caller, needed: RequiredRole) -> Caller:

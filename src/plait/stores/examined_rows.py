@@ -12,7 +12,7 @@ from plait.kernel.errors import Damaged
 from plait.kernel.ids import RunId, caller_id
 
 from .columns import Row, Types, check_types, raw
-from .queue_rows import settings_of
+from .queue_rows import check_place, settings_of
 from .rows import approval, dead_letter, timer_row
 from .task_rows import held_task
 
@@ -43,6 +43,7 @@ EXAMINED: Final[dict[str, Callable[[Row], object]]] = {
     "examine_timers": timer_row,
     "examine_tasks": held_task,
     "examine_queues": _queue,
+    "examine_queued_runs": check_place,
     "examine_records": _record,
 }
 

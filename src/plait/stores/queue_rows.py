@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from plait.kernel.admission import EVERY_QUEUE, Load, QueueSettings, Starts
-from plait.kernel.ids import Millis, RunId
+from plait.kernel.errors import Damaged
+from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.run_queues import QueuedRun, QueueState, SlotHolder
 
-from .columns import Row, decoded
+from .columns import MAYBE_NUMBER, Row, Types, check_types, decoded
 from .rows import json_text
+
+log = logging.getLogger("plait.store")
 
 Kind: TypeAlias = Literal["run", "task"]
 
@@ -73,7 +77,36 @@ def sooner(now: Millis, rate: Millis | None, *moments: Millis | None) -> Millis 
     return min(waits, default=None)
 
 
-def queue_state(namespace: str, row: Row) -> QueueState:
+_PLACE: Types = {
+    0: ("run_id", str),
+    1: ("namespace", str),
+    2: ("queue", str),
+    3: ("partition", str),
+    4: ("priority", int),
+    5: ("due", MAYBE_NUMBER),
+    6: ("deadline", MAYBE_NUMBER),
+    7: ("enqueued_at", int),
+    8: ("admitted_at", MAYBE_NUMBER),
+}
+
+
+def check_place(row: Row) -> None:
+    """Of a run on a queue."""
+    check_types(row, _PLACE, f"run {caller_id(RunId(str(row[0])))} on queue {row[2]}")
+
+
+def readable_states(namespace: str, found: Iterable[Row]) -> list[QueueState]:
+    """Without queues whose limits are damaged, which are named in the log."""
+    readable: list[QueueState] = []
+    for row in found:
+        try:
+            readable.append(_state(namespace, row))
+        except Damaged as error:
+            log.error("a queue is left out: %s", error)
+    return readable
+
+
+def _state(namespace: str, row: Row) -> QueueState:
     name, column, waiting, delayed, running, waiting_tasks, running_tasks = row
     return QueueState(
         namespace=namespace,

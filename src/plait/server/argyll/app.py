@@ -13,7 +13,7 @@ from plait.api.caller import Caller
 from plait.kernel.errors import NotFound, PlaitError
 from plait.observe.tally import OTHER
 from plait.server import problem
-from plait.server.body import Disconnected, discard, read_bytes
+from plait.server.body import Disconnected, read_bytes, send_body
 from plait.server.errors import BodyTooLarge, NoRoute, NotAllowed, Overloaded
 from plait.server.pii import PiiFilter
 from plait.server.router import Match, Router
@@ -58,19 +58,19 @@ class Mount:
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> int:
         origin = Headers(scope=scope).get("origin")
         more = self._cors.headers(origin)
-        linger: Receive | None = None
+        unread: Receive | None = None
         try:
             said = await self._said(scope, receive)
         except PlaitError as error:
             said, more = refusal(error), [*more, *headers_of(error)]
-            linger = receive if isinstance(error, BodyTooLarge) else None
+            unread = receive if isinstance(error, BodyTooLarge) else None
         except Disconnected:
             raise
         except Exception as error:
             said = refusal(problem.bug(error, scope["state"]["request_id"]))
         if scope["method"] == "OPTIONS" and said.status == 204:
             more = self._cors.preflight(origin)
-        await _send(said, more, scope["method"], send, linger)
+        await _send(said, more, scope["method"], send, unread)
         return said.status
 
     async def _said(self, scope: Scope, receive: Receive) -> Said:
@@ -145,14 +145,10 @@ def _route_of(match: Match[MountRoute], method: str) -> MountRoute:
 
 
 async def _send(
-    said: Said, more: list[tuple[bytes, bytes]], method: str, send: Send, linger: Receive | None = None
+    said: Said, more: list[tuple[bytes, bytes]], method: str, send: Send, unread: Receive | None = None
 ) -> None:
     body, headers = encoded(said)
     if said.status != 204:
         headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "http.response.start", "status": said.status, "headers": [*headers, *more]})
-    if linger is not None:
-        await send({"type": "http.response.body", "body": body, "more_body": True})
-        await discard(linger)
-        body = b""
-    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+    await send_body(b"" if method == "HEAD" else body, unread, send)

@@ -21,7 +21,8 @@ from plait.server import problem
 from plait.server.access import Access
 from plait.server.auth.errors import bad_key
 from plait.server.auth.sessions import CSRF_HEADER
-from plait.server.body import Disconnected, parse, read_bytes
+from plait.server.body import Disconnected, parse, read_bytes, send_body
+from plait.server.errors import BodyTooLarge
 from plait.server.site import Site
 
 from .sdk import load_sdk
@@ -74,7 +75,7 @@ class McpMount:
             if scope["method"] == "POST":
                 receive = await self._read(scope, receive)
         except PlaitError as error:
-            await _refuse(error, send, scope)
+            await _refuse(error, send, scope, receive if isinstance(error, BodyTooLarge) else None)
             return
         except Disconnected:
             return
@@ -249,10 +250,10 @@ def _who(caller: Caller) -> str:
     return f"{caller.id}/{caller.name}/{caller.namespace}"
 
 
-async def _refuse(error: PlaitError, send: Send, scope: Scope) -> None:
+async def _refuse(error: PlaitError, send: Send, scope: Scope, unread: Receive | None = None) -> None:
     id = Headers(scope=scope).get("x-request-id", "")
     body = msgspec.json.encode(problem.problem_of(error, id))
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body))]
     headers += [(name.encode(), value.encode()) for name, value in problem.headers_of(error).items()]
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send_body(body, unread, send)

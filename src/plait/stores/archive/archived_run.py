@@ -11,6 +11,7 @@ database are, and an erasure covers it.
 from __future__ import annotations
 
 import gzip
+import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -54,7 +55,7 @@ def decode(content: bytes) -> ArchivedRun:
         run = ArchivedRun(_run_row(first[1]), [], [], None, [], [], [])
         for kind, columns in rest:
             run = _with(run, kind, columns)
-    except (OSError, EOFError, ValueError, TypeError, LookupError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError) as error:
         raise Damaged("an archived run can't be read", str(error)) from error
     return run
 

@@ -161,7 +161,7 @@ def _opened(source: Path) -> Generator[zipfile.ZipFile]:
     with archive:
         try:
             yield archive
-        except (KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        except (KeyError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise Damaged(f"the backup {source} can't be read", str(error)) from error
 
 

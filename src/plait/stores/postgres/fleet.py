@@ -61,6 +61,10 @@ class PostgresFleet:
         async with self._use() as connection:
             return [Lease(*row) for row in await connection.fetch(SQL["raise_epochs"], list(shards))]
 
+    async def free_slots(self, shards: Collection[Shard]) -> None:
+        async with self._use() as connection:
+            await connection.execute(SQL["free_slots"], list(shards))
+
     async def remove_emptied(self) -> list[str]:
         async with self._use() as connection:
             if not await _emptied(connection):

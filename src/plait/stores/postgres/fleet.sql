@@ -50,7 +50,11 @@ update plait.shards s set owner = null, epoch = epoch + 1, expires = 0, guarded_
 from free where s.shard = free.shard
 returning s.shard, s.epoch;
 
--- emptied: pools without a run or an input, except the last, among those of some shards
+-- free_slots: claims of workers that were not heard of in time, in shards where nobody says what becomes of them
+update plait.queued_tasks set limited = false
+where limited and shard = any ($1::integer[]) and expires <= plait.ms(clock_timestamp());
+
+-- emptied: pools without a run or an input, but for the last, among those of some shards
 select pool from plait.shards p
 where pool <> ''
 group by pool

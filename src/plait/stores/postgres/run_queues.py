@@ -25,7 +25,7 @@ from plait.stores.queue_rows import (
     limits_of,
     load_of,
     place_columns,
-    queue_state,
+    readable_states,
     settings_of,
     settings_text,
     slot_holder,
@@ -85,7 +85,7 @@ class PostgresRunQueues:
         return settings
 
     async def states(self, namespace: str) -> list[QueueState]:
-        return [queue_state(namespace, tuple(row)) for row in await self._fetch("states", namespace)]
+        return readable_states(namespace, map(tuple, await self._fetch("states", namespace)))
 
     async def backlogs(self) -> list[RunBacklog]:
         return [RunBacklog(*row) for row in await self._fetch("backlogs")]

@@ -225,7 +225,7 @@ from (
            count(*) filter (where q.admitted_at is null and q.due is not null),
            count(*) filter (where q.admitted_at is not null and r.id is not null), 0, 0
     from plait.queued_runs q left join plait.runs r on r.id = q.run_id and r.status = 'running'
-    where q.namespace = $1 group by q.queue
+    where q.namespace = $1 and (q.admitted_at is null or r.id is not null) group by q.queue
     union all
     select queue, null, 0, 0, 0, count(*) filter (where claim is null), count(*) filter (where claim is not null)
     from plait.queued_tasks where namespace = $1 group by queue
@@ -237,6 +237,7 @@ select q.namespace, q.queue, count(*) filter (where q.admitted_at is null and q.
        count(*) filter (where q.admitted_at is not null and r.id is not null),
        min(q.enqueued_at) filter (where q.admitted_at is null and q.due is null)
 from plait.queued_runs q left join plait.runs r on r.id = q.run_id and r.status = 'running'
+where q.admitted_at is null or r.id is not null
 group by q.namespace, q.queue order by q.namespace, q.queue;
 
 -- holders: slot holders, longest first

@@ -323,9 +323,23 @@ where shard = any ($1::integer[]) and awake and status = 'running' and blocked i
 select *, false as claimed from plait.runs
 where shard = any ($1::integer[]) and awake and status = 'running' order by created_at, id;
 
--- waiting_inbox: inputs not yet taken, oldest first
-select run_id, shard, key, body, at from plait.inbox
-where not taken and shard = any ($1::integer[]) order by id limit $2;
+-- waiting_inbox: inputs nobody has taken, oldest first; those of runs that are to start also beyond the limit, as one that
+-- was cancelled while it waited on a queue must hear of it before it does anything
+with page as materialized (
+    select id, run_id, shard, key, body, at from plait.inbox
+    where not taken and shard = any ($1::integer[]) order by id limit $2
+), whole as (
+    select max(id) as last from page having count(*) = $2
+)
+select run_id, shard, key, body, at from (
+    select * from page
+    union all
+    select rest.* from whole, page cross join lateral (
+        select i.id, i.run_id, i.shard, i.key, i.body, i.at from plait.inbox i
+        where i.run_id = page.run_id and not i.taken and i.id > whole.last offset 0
+    ) as rest
+    where page.key = '~start'
+) as found order by id;
 
 -- due_timers: timers that are due
 select run_id, shard, token, due from plait.timers

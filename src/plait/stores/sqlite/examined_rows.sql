@@ -18,5 +18,8 @@ from queued_tasks;
 -- examine_queues: queues with limits
 select name, settings from queues;
 
--- examine_records: all records
+-- examine_queued_runs: all that wait on queues, or hold slots of them
+select run_id, namespace, queue, partition, priority, due, deadline, enqueued_at, admitted_at from queued_runs;
+
+-- examine_records: all documents
 select kind, namespace, id, body, at from records;

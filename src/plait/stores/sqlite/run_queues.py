@@ -12,10 +12,11 @@ import apsw
 
 from plait.kernel.admission import NO_LIMITS, Gate, Limit, QueueSettings
 from plait.kernel.clock import Clock
-from plait.kernel.ids import Millis, RunId
+from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.run_queues import MANY, AdmissionRound, QueuedRun, QueuePlace, QueueState, RunBacklog, SlotHolder
 from plait.kernel.store import InboxRow, NewChild, Write, refusal_key
 from plait.stores import statements
+from plait.stores.columns import MAYBE_NUMBER, check_types
 from plait.stores.queue_rows import (
     AT_ONCE,
     ROUNDS,
@@ -24,7 +25,7 @@ from plait.stores.queue_rows import (
     limits_of,
     load_of,
     place_columns,
-    queue_state,
+    readable_states,
     settings_of,
     settings_text,
     slot_holder,
@@ -99,7 +100,7 @@ class SqliteRunQueues:
         return await self._write(put)
 
     async def states(self, namespace: str) -> list[QueueState]:
-        return [queue_state(namespace, row) for row in await self._list("states", namespace)]
+        return readable_states(namespace, await self._list("states", namespace))
 
     async def backlogs(self) -> list[RunBacklog]:
         return [RunBacklog(*row) for row in await self._list("backlogs")]
@@ -222,6 +223,7 @@ def _place(db: apsw.Connection, run_id: RunId, now: Millis) -> QueuePlace | None
     if found is None:
         return None
     namespace, queue, partition, priority, id, due, engine = found
+    check_types((due,), {0: ("due", MAYBE_NUMBER)}, f"run {caller_id(run_id)} on queue {queue}")
     [(ahead,)] = db.execute(SQL["ahead"], (namespace, queue, priority, id, MANY))
     limits = limits_on(db, namespace, queue)
     why = gate_of(db, namespace, limits, "run", now).why(partition, engine)

@@ -82,12 +82,13 @@ select run_id from queued_runs
 where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null and deadline <= ?3
 order by deadline limit ?4;
 
--- next_due: when the next delay ends
-select min(due) from queued_runs where namespace = ?1 and queue = ?2 and admitted_at is null and due is not null;
+-- next_due: when the next delay is over
+select min(due) from queued_runs
+where namespace = ?1 and queue = ?2 and admitted_at is null and due is not null and typeof(due) = 'integer';
 
 -- next_deadline: when the next deadline of a waiting run passes
 select min(deadline) from queued_runs
-where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null;
+where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null and typeof(deadline) = 'integer';
 
 -- any_waiting: whether a run waits for a slot
 select 1 from queued_runs where namespace = ?1 and queue = ?2 and admitted_at is null and due is null limit 1;
@@ -183,8 +184,11 @@ from (
     from queues where namespace = ?1
     union all
     select queue, null, sum(admitted_at is null and due is null), sum(admitted_at is null and due is not null),
-           sum(admitted_at is not null and exists (select 1 from runs where id = run_id and status = 'running')), 0, 0
-    from queued_runs where namespace = ?1 group by queue
+           sum(admitted_at is not null), 0, 0
+    from queued_runs
+    where namespace = ?1
+      and (admitted_at is null or exists (select 1 from runs where id = run_id and status = 'running'))
+    group by queue
     union all
     select queue, null, 0, 0, 0, sum(claim is null), sum(claim is not null)
     from queued_tasks where namespace = ?1 group by queue
@@ -192,9 +196,11 @@ from (
 
 -- backlogs: how many runs each queue has, and since when the longest-waiting one waits for a slot
 select namespace, queue, sum(admitted_at is null and due is null), sum(admitted_at is null and due is not null),
-       sum(admitted_at is not null and exists (select 1 from runs where id = run_id and status = 'running')),
+       sum(admitted_at is not null),
        min(case when admitted_at is null and due is null then enqueued_at end)
-from queued_runs group by namespace, queue order by namespace, queue;
+from queued_runs
+where admitted_at is null or exists (select 1 from runs where id = run_id and status = 'running')
+group by namespace, queue order by namespace, queue;
 
 -- holders: slot holders, longest first
 select * from (

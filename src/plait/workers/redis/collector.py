@@ -20,13 +20,14 @@ from plait.kernel import values
 from plait.kernel.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
 from plait.kernel.failures import describe
 from plait.kernel.ids import RunId, TaskToken, run_key
+from plait.kernel.queued import HeldTask
 from plait.kernel.task_inputs import AGENT
 
 from .job_result import job_result
 from .link import Link
 from .names import agent_kept
 from .offers import Offers
-from .signal import Counts, Late, Refused, Signal, is_genuine, judge, parse, report_of
+from .signal import Counts, Late, Refused, Signal, is_genuine, judge, parse, parse_place, report_of
 from .signing_keys import KeyRing, SigningKeys
 from .source import AgentJobs, OfferSource
 from .tender import Tender
@@ -76,7 +77,7 @@ class Collector:
         if not raws:
             return
         ring = await self._keys.ring(self._namespace)
-        found = await asyncio.gather(*(self._judge(raw, ring) for raw in raws))
+        found = await asyncio.gather(*(self._judge_one(raw, ring) for raw in raws))
         reports = [report for report in found if report is not None]
         await self._report(reports)
         for report in reports:
@@ -86,17 +87,28 @@ class Collector:
 
     # -- one result ----------------------------------------------------------------------------------------------
 
+    async def _judge_one(self, raw: bytes, ring: KeyRing) -> TaskReport | None:
+        """One that nothing can be done with must keep no other from being recorded, now and whenever it comes again."""
+        try:
+            return await self._judge(raw, ring)
+        except (Unavailable, Busy):
+            raise
+        except PlaitError as error:
+            log.warning("a result was thrown away: %s", error)
+        except Exception:
+            log.exception("a result was thrown away")
+        return None
+
     async def _judge(self, raw: bytes, ring: KeyRing) -> TaskReport | None:
         """The report for a result, if any."""
         try:
             signal, document = parse(raw)
-            run_id = run_key(self._namespace, signal.run_id)
-        except InvalidInput as error:
-            log.warning("a result was thrown away: %s", error)
+        except TooLarge as error:
+            await self._refuse_unread(raw, error)
             return None
+        run_id = run_key(self._namespace, signal.run_id)
         genuine = is_genuine(signal, document, ring, required=self._require_signed)
-        token = TaskToken(signal.token_id) if signal.token_id else None
-        verdict = judge(signal, await self._source.held(run_id, token), genuine=genuine)
+        verdict = judge(signal, await self._rows(signal, run_id), genuine=genuine)
         match verdict:
             case Refused():
                 await self._refuse(verdict, run_id, signal.node_id)
@@ -105,6 +117,18 @@ class Collector:
                 return await self._late(signal, run_id)
             case Counts():
                 return await self._counts(verdict, signal, run_id)
+
+    async def _rows(self, signal: Signal, run_id: RunId) -> list[HeldTask]:
+        return await self._source.held(run_id, TaskToken(signal.token_id) if signal.token_id else None)
+
+    async def _refuse_unread(self, raw: bytes, error: TooLarge) -> None:
+        """Too large to be checked, and to be kept: its run is told whose it claims to be."""
+        signal = parse_place(raw)
+        run_id = run_key(self._namespace, signal.run_id)
+        verdict = judge(signal, await self._rows(signal, run_id), genuine=True)
+        if not isinstance(verdict, Counts):
+            raise error
+        await self._refuse(Refused(error.text, verdict.held), run_id, signal.node_id)
 
     async def _counts(self, verdict: Counts, signal: Signal, run_id: RunId) -> TaskReport | None:
         task = verdict.held.task

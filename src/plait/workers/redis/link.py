@@ -29,7 +29,9 @@ _ANSWER_SECONDS = 10
 """Longer than any blocking command waits in Redis."""
 UNREACHABLE = "redis.unreachable"
 _ANSWER_KEPT = 600
-"""Seconds for which an answer is kept."""
+"""Seconds."""
+CONSUMER_KEPT = 86_400_000
+"""Milliseconds since it last asked. Workers that start anew have new names, and a look at a stream reads them all."""
 _BATCH = 200
 """Results taken at once."""
 
@@ -94,7 +96,8 @@ class Link:
 
     async def survey(self, stream: str) -> Survey:
         async with self._reached():
-            (seconds, micros), entries, last, pending, idle = await self._redis.eval(_SURVEY, 1, stream, GROUP)
+            found = await self._redis.eval(_SURVEY, 1, stream, GROUP, CONSUMER_KEPT)
+        (seconds, micros), entries, last, pending, idle = found
         return Survey(
             now=int(seconds) * 1000 + int(micros) // 1000,
             entries=[entry.decode() for entry in entries],

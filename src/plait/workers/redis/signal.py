@@ -68,6 +68,15 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True):
         return self.status == "failed" and self.error.type == REJECTED
 
 
+class _Place(msgspec.Struct, frozen=True):
+    status: str = ""
+    run_id: str = ""
+    node_id: str = ""
+    token_id: str = ""
+    attempt: int | None = None
+    job_id: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """The result belongs to this task, and counts."""
@@ -94,6 +103,16 @@ def parse(raw: bytes) -> tuple[Signal, Mapping[str, Any]]:
         return _located(msgspec.convert(document, Signal)), document
     except (msgspec.ValidationError, NotFound) as error:
         raise InvalidInput("redis.bad_signal", "this is not a result", why=str(error)) from None
+
+
+def parse_place(raw: bytes) -> Signal:
+    """Only whose result it is, of one that is too large to be read as a whole. Raises `InvalidInput`."""
+    try:
+        place = msgspec.json.decode(raw, type=_Place)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidInput("redis.bad_signal", "this is not a result", why=str(error)) from None
+    signal, _ = parse(values.plain(place))
+    return signal
 
 
 def _located(signal: Signal) -> Signal:

@@ -72,7 +72,7 @@ function Fields({ kind, saving, onChange }: FieldsProps) {
       {kind === "new" && (
         <TextField
           label="Name"
-          hint="Runs are started by it."
+          hint="The name to start runs by."
           required
           placeholder="orders"
           value={saving.name}
@@ -83,7 +83,7 @@ function Fields({ kind, saving, onChange }: FieldsProps) {
         <>
           <TextField
             label="Description"
-            hint="What changed, for whoever compares versions. Optional."
+            hint="What changed. Optional."
             maxLength={1000}
             value={saving.description}
             onChange={(event) => onChange({ ...saving, description: event.target.value })}

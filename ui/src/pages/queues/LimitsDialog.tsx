@@ -13,11 +13,11 @@ import { fieldsOf, isSound, type LimitFields, limitsBody, limitsCommand, queueNa
 type Counts = Exclude<keyof LimitFields, "partitioned">;
 
 const FIELDS: [Counts, string, string][] = [
-  ["concurrency", "At once", "Over all processes. Runs and tasks are counted apart."],
+  ["concurrency", "At once", "Over all processes. Runs and tasks are counted separately."],
   ["per_worker", "Per worker", "Tasks that one worker has at once, and runs that one engine has."],
-  ["rate", "Rate", "How many may begin in any period."],
+  ["rate", "Rate", "How many may start in any period."],
   ["seconds", "Period of the rate, in seconds", ""],
-  ["max_waiting", "Waiting", "More runs than these are refused."],
+  ["max_waiting", "Waiting", "Runs beyond this number are refused."],
 ];
 
 interface Props {
@@ -53,7 +53,7 @@ export function LimitsDialog({ queue, onClose, onDone }: Props) {
         </>
       }
     >
-      <p className="muted">Empty means no limit. Limits apply to everything that begins from now on.</p>
+      <p className="muted">Empty means no limit. Limits apply to everything that starts from now on.</p>
       {FIELDS.map(([name, label, hint]) => (
         <TextField
           key={name}

@@ -27,7 +27,7 @@ export function RunFields({
       <legend>Run</legend>
       <TextField
         label="Name"
-        hint="Runs are called after it: nightly:2026-11-18T02:30:00Z"
+        hint="Part of its runs' IDs: nightly:2026-11-18T02:30:00Z"
         error={wrong.name}
         maxLength={100}
         readOnly={fixed}
@@ -80,7 +80,7 @@ export function RunFields({
       />
       <TextField
         label="Priority"
-        hint="On the queue: lower goes first."
+        hint="On the queue: lower starts first."
         error={wrong.priority}
         value={draft.priority}
         onChange={set("priority")}

@@ -91,7 +91,7 @@ export function ActionDialog({ schedule, verb, onClose, onDone }: Props) {
           label="If a run has not ended"
           value={overlap}
           onChange={(event) => setOverlap(event.target.value)}
-          hint="Left as it is, the schedule's own rule holds."
+          hint="By default the schedule's own rule applies."
         >
           <option value="">{(schedule.overlap ?? "skip").replace("_", " ")} (the schedule's rule)</option>
           <option value="allow">allow: start beside it</option>

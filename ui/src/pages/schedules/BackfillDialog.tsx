@@ -45,7 +45,7 @@ export function BackfillDialog({ schedule, onClose, onDone }: Props) {
         </>
       }
     >
-      <p className="muted">Starts runs for times of the past. Times that already have a run don't get another.</p>
+      <p className="muted">Starts runs for past times. Times that already have a run don't get another.</p>
       <TextField
         label="From (UTC)"
         type="datetime-local"

@@ -199,7 +199,7 @@ def draft(
 @record.command()
 def save(
     run: Recording,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Under which it is started.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name to start it by.", show_default=False)],
     include: Include = None,
     exclude: Exclude = None,
     accept: Accept = None,

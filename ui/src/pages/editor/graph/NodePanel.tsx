@@ -46,7 +46,7 @@ export function NodePanel(props: NodePanelProps) {
       <IdField {...props} />
       <TextField
         label="Label"
-        hint="For people; the ID is shown if there is none."
+        hint="Shown instead of the ID."
         value={textOf(node.name) ?? ""}
         onChange={(event) => onField("name", event.target.value || undefined, `name ${id}`)}
       />
@@ -225,7 +225,7 @@ function QueueField({ placed: { id, node }, onField }: NodePanelProps) {
           Queue <span className="schema-optional">optional</span>
         </>
       }
-      hint="The workers that do it; left out: this server, or the queue of its type."
+      hint="The queue of its workers; default: this server, or the queue of its type."
       value={textOf(node.queue) ?? ""}
       onChange={(event) => onField("queue", event.target.value || undefined, `queue ${id}`)}
     />

@@ -63,7 +63,7 @@ export function RouteItem({ route, way, onSelect, onDisconnect }: ItemProps) {
       <IconButton
         icon="close"
         className="small"
-        label={`Remove the way ${way} ${other}`}
+        label={`Remove the route ${way} ${other}`}
         onClick={() => onDisconnect(route)}
       />
     </li>

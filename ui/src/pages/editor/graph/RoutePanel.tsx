@@ -20,7 +20,7 @@ export function RoutePanel({ graph, routes, problems, onCondition, onDisconnect,
   const [first] = routes;
   if (!first) return null;
   return (
-    <aside className="ed-panel" aria-label={`Way from ${first.source} to ${first.target}`}>
+    <aside className="ed-panel" aria-label={`Route from ${first.source} to ${first.target}`}>
       <header className="ed-panel-head">
         <h2 className="clip grow">
           {first.source} → {first.target}
@@ -36,7 +36,7 @@ export function RoutePanel({ graph, routes, problems, onCondition, onDisconnect,
             {edge && (condition === undefined || typeof condition === "string") && (
               <TextField
                 label="Condition"
-                hint="CEL, such as output.total > 100. Of several ways the first that is true is taken; those without are the default."
+                hint="CEL, such as output.total > 100. Of several routes the first that is true is taken; those without a condition are the default."
                 error={below(problems, route.pointer)[0]?.message}
                 value={textOf(condition) ?? ""}
                 onChange={(event) => onCondition(route, event.target.value || undefined)}

@@ -134,7 +134,7 @@ function SchemaField({ schema, onSchema }: { schema: Json | undefined; onSchema:
   return (
     <TextArea
       label="Input schema (JSON Schema)"
-      hint="The input is checked against it before a run exists"
+      hint="The input is checked against it before a run starts"
       error={error}
       rows={10}
       value={text}

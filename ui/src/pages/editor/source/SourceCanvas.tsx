@@ -15,7 +15,7 @@ export default function SourceCanvas({ value, onChange }: CanvasProps) {
   const [chosen, setChosen] = useState(0);
   const findings = useFindings(value);
   if (!texts) {
-    return <Empty title="There is no source to edit">This version came compiled. Edit it as JSON.</Empty>;
+    return <Empty title="There is no source to edit">This version was saved compiled. Edit it as JSON.</Empty>;
   }
   const index = Math.min(chosen, texts.files.length - 1);
   const file = texts.files[index];

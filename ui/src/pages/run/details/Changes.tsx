@@ -166,7 +166,7 @@ function UndoDialog({ run, graph, change, onClose, onDone }: UndoProps) {
         The run is patched with the inverse. What has run is not run again; a node where a token is now can't be
         removed.
       </p>
-      {operations.length === 0 && <p className="muted">Nothing of this change is left.</p>}
+      {operations.length === 0 && <p className="muted">There is nothing left to undo.</p>}
       {conflicts.length > 0 && (
         <p className="field-error">
           Later changes of the same parts are undone with it: {conflicts.map(({ pointer }) => pointer).join(", ")}
