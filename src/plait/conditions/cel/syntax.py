@@ -56,7 +56,7 @@ class Fold:
     """A macro over the items of a list or the keys of a map.
 
     `map` has a `body`, the others a `test`; `map` with both takes the items that pass the test, and so does `filter`,
-        whose body is the variable itself.
+    whose body is the variable itself.
     """
 
     at: int
