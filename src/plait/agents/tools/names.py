@@ -65,7 +65,7 @@ class AllowedTools:
         return self._names
 
     def sources(self) -> frozenset[str]:
-        """The MCP servers that have a tool in the list, and `workflow`."""
+        """The sources of the listed references: MCP servers, and `workflow`."""
         return frozenset(name.partition(":")[0] for name in self._names if ":" in name)
 
     def below(self, source: str) -> frozenset[str]:

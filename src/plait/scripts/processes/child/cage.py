@@ -23,7 +23,7 @@ _NOBODY = 65534
 _HEADROOM = 256 * 1024 * 1024
 """Address space beside the script's own: for its arguments and result in transit."""
 _GRACE = 1.0
-"""Seconds after which a script ends itself if the engine should have killed it."""
+"""Seconds past the time limit after which the process ends itself, in case the engine has not killed it."""
 
 
 class Cage:
