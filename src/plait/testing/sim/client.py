@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 _PATIENCE = 8.0
 """Seconds that a client waits before it tries again, at most."""
+MANY = 10_000
+"""More dead letters or approvals than there ever are."""
 
 
 class Client:
@@ -111,8 +113,8 @@ class Client:
             await handle.retry()
 
     async def _redeliver(self, engine: Engine) -> None:
-        for letter in await engine.dlq.list():
-            if letter.run_id == self.root.id and letter.token.endswith("broken"):
+        for letter in await engine.dlq.list(run_id=self.root.id, limit=MANY):
+            if letter.token.endswith("broken"):
                 with reached("kernel.dead_letter_settled"):
                     await engine.dlq.retry(letter.id)
 
@@ -193,7 +195,7 @@ async def decide_everything(cluster: Cluster) -> None:
         await cluster.approvals.wait()
         cluster.approvals.clear()
         await cluster.clock.sleep(random.choice((0.0, 3.0)))
-        for approval in await get_through(cluster, random, lambda engine: engine.approvals.list()):
+        for approval in await get_through(cluster, random, lambda engine: engine.approvals.list(limit=MANY)):
             if approval.deadline is None:
                 for name in PEOPLE[: approval.required]:
                     await _vote(cluster, random, approval.id, name)
