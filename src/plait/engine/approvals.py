@@ -30,7 +30,7 @@ class Approvals:
         *,
         status: ApprovalStatus | Literal["all"] = "open",
         after: tuple[Millis, str] | None = None,
-        limit: int | None = None,
+        limit: int = 100,
     ) -> list[Approval]:
         """Lists approvals: open ones, and those of one run, oldest first; others newest first. `after` is the
         `(asked_at, id)` of the last one on the previous page."""
@@ -40,7 +40,7 @@ class Approvals:
             run_id=None if run_id is None else run_key(namespace, run_id),
             status=None if status == "all" else status,
             after=after,
-            limit=limit,
+            limit=max(limit, 0),
         )
         return [_with_hash(each) for each in await self._kernel.store.approvals(query)]
 

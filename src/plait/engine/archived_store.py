@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from plait.kernel.approval import Approval, ApprovalFilter
-from plait.kernel.ids import RunId, Seq
+from plait.kernel.ids import Millis, RunId, Seq
 from plait.kernel.store import DeadLetter, DeadLetterStatus, Line, LogRow, RunRow, Snapshot, Store
 from plait.stores.archive.archive import Archive
 from plait.stores.archive.archived_run import ArchivedRun, decode
@@ -68,11 +68,17 @@ class ArchivedStore:
         return [each for each in self._run.approvals if query.status is None or each.status == query.status]
 
     async def dead_letters(
-        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+        self,
+        namespace: str | None,
+        run_id: RunId | None = None,
+        status: DeadLetterStatus | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
     ) -> list[DeadLetter]:
         if run_id is None or not self._is(run_id):
-            return await self._store.dead_letters(namespace, run_id, status)
-        return [each for each in self._run.dead_letters if status is None or each.status == status]
+            return await self._store.dead_letters(namespace, run_id, status, after, limit)
+        found = [each for each in self._run.dead_letters if status is None or each.status == status]
+        return [each for each in found if after is None or (each.at, each.id) > after][:limit]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         if not self._is(run_id):

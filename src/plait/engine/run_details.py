@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,14 +12,14 @@ from plait.api.run import Action
 from plait.kernel import values
 from plait.kernel.bundle import Bundle
 from plait.kernel.cause import Cause, cause_of
-from plait.kernel.errors import InvalidInput
+from plait.kernel.errors import Damaged, InvalidInput
 from plait.kernel.events import RunCompleted, RunFailed
 from plait.kernel.handover import no_engine
 from plait.kernel.ids import SHARDS, Epoch, caller_id
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.past import NO_PAST
-from plait.kernel.run import Run
+from plait.kernel.run import Run, letter_id
 from plait.kernel.store import RunRow
 from plait.kernel.told_reasons import told_reasons
 from plait.kernel.view import Node, Pause, Phase, Reason, RunView
@@ -137,8 +138,10 @@ def _reasons(run: Run) -> list[Reason]:
 async def _undoing(kernel: Kernel, run: Run) -> Reason:
     stuck = run.state.rollback.stuck if run.state.rollback is not None else None
     if stuck is not None:
-        letters = await kernel.store.dead_letters(None, run.id)
-        label = next((letter.label for letter in letters if letter.token == stuck), str(stuck))
+        label = str(stuck)
+        with suppress(Damaged):
+            if (letter := await kernel.store.dead_letter(letter_id(run.id, stuck))) is not None:
+                label = letter.label
         return Reason("rollback", f"{label} failed: retry or discard its dead letter", stuck)
     open_tasks = [task for token in run.state.tasks if (task := run.state.tasks.get(token)) is not None]
     return Reason("rollback", f"{open_tasks[0].task.label} running" if open_tasks else "rolling back")

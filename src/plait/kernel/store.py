@@ -392,9 +392,14 @@ class Store(Protocol):
     async def approvals(self, query: ApprovalFilter) -> list[Approval]: ...
     async def dead_letter(self, id: str) -> DeadLetter | None: ...
     async def dead_letters(
-        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+        self,
+        namespace: str | None,
+        run_id: RunId | None = None,
+        status: DeadLetterStatus | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
     ) -> list[DeadLetter]:
-        """Dead letters, oldest first."""
+        """Dead letters, oldest first; `after` is the `at` and the `id` of the last one of the page before."""
         ...
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:

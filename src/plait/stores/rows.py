@@ -294,12 +294,18 @@ def approval_query(query: ApprovalFilter) -> Row:
     return (name, query.namespace, query.status, at, id)
 
 
-def dead_letter_query(namespace: str | None, run_id: str | None, status: str | None) -> Row:
-    """The statement that lists dead letters, and its arguments."""
+def dead_letter_query(
+    namespace: str | None, run_id: str | None, status: str | None, after: tuple[int, str] | None
+) -> Row:
+    """The statement that lists dead letters, and its arguments before the limit."""
+    at, id = after or _FIRST
     if run_id is not None:
-        return ("list_dead_letters_of_run", namespace, status, run_id)
-    name = "list_all_dead_letters" if namespace is None or status is None else "list_dead_letters"
-    return (name, namespace, status)
+        return ("list_dead_letters_of_run", namespace, status, run_id, at, id)
+    if namespace is None:
+        return ("list_all_dead_letters", status, at, id)
+    if status is None:
+        return ("list_dead_letters_of_namespace", namespace, at, id)
+    return ("list_dead_letters", namespace, status, at, id)
 
 
 def record_query(kind: str, namespace: str | None, after: str | None, *, newest: bool) -> Row:

@@ -399,15 +399,27 @@ select id, run_id, namespace, token, label, attempts, error, at, status from pla
 
 -- list_dead_letters: dead letters of one status
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
-where namespace = $1 and status = $2 order by at, id;
+where namespace = $1 and status = $2 and (at, id) > ($3, $4) order by at, id limit $5;
 
--- list_all_dead_letters: dead letters of every namespace, or of every status
+-- list_dead_letters_of_namespace: dead letters of every status; the index gives a page of each in order
+(select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
+ where namespace = $1 and status = 'pending' and (at, id) > ($2, $3) order by at, id limit $4)
+union all
+(select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
+ where namespace = $1 and status = 'retried' and (at, id) > ($2, $3) order by at, id limit $4)
+union all
+(select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
+ where namespace = $1 and status = 'discarded' and (at, id) > ($2, $3) order by at, id limit $4)
+order by at, id limit $4;
+
+-- list_all_dead_letters: dead letters of every namespace, for `plait doctor`; no index has them in order
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
-where ($1::text is null or namespace = $1) and ($2::text is null or status = $2) order by at, id;
+where ($1::text is null or status = $1) and (at, id) > ($2, $3) order by at, id limit $4;
 
 -- list_dead_letters_of_run: dead letters of one run
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
-where run_id = $3 and ($1::text is null or namespace = $1) and ($2::text is null or status = $2) order by at, id;
+where run_id = $3 and ($1::text is null or namespace = $1) and ($2::text is null or status = $2)
+  and (at, id) > ($4, $5) order by at, id limit $6;
 
 -- owners: the owners of shards
 select owner, count(*) filter (where pool = ''), max(expires), count(*) filter (where pool <> '')

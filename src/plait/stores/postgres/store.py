@@ -263,9 +263,14 @@ class PostgresStore:
         return rows.dead_letter(tuple(found[0])) if found else None
 
     async def dead_letters(
-        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+        self,
+        namespace: str | None,
+        run_id: RunId | None = None,
+        status: DeadLetterStatus | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
     ) -> list[DeadLetter]:
-        found = await self._list(*rows.dead_letter_query(namespace, run_id, status))
+        found = await self._list(*rows.dead_letter_query(namespace, run_id, status, after), limit)
         return [listed_rows.listed_dead_letter(tuple(row)) for row in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:

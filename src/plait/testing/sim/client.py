@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 _PATIENCE = 8.0
 """Longest wait of a client before it retries, in seconds."""
+MANY = 10_000
+"""More dead letters or approvals than a simulation ever has."""
 
 
 class Client:
@@ -112,8 +114,8 @@ class Client:
             await handle.retry()
 
     async def _redeliver(self, engine: Engine) -> None:
-        for letter in await engine.dlq.list():
-            if letter.run_id == self.root.id and letter.token.endswith("broken"):
+        for letter in await engine.dlq.list(run_id=self.root.id, limit=MANY):
+            if letter.token.endswith("broken"):
                 with reached("kernel.dead_letter_settled"):
                     await engine.dlq.retry(letter.id)
 
@@ -194,7 +196,7 @@ async def decide_everything(cluster: Cluster) -> None:
         await cluster.approvals.wait()
         cluster.approvals.clear()
         await cluster.clock.sleep(random.choice((0.0, 3.0)))
-        for approval in await get_through(cluster, random, lambda engine: engine.approvals.list()):
+        for approval in await get_through(cluster, random, lambda engine: engine.approvals.list(limit=MANY)):
             if approval.deadline is None:
                 for name in PEOPLE[: approval.required]:
                     await _vote(cluster, random, approval.id, name)

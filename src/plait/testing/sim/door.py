@@ -239,9 +239,14 @@ class Door:
         return await self._read(self._store.dead_letter(id))
 
     async def dead_letters(
-        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+        self,
+        namespace: str | None,
+        run_id: RunId | None = None,
+        status: DeadLetterStatus | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
     ) -> list[DeadLetter]:
-        return await self._read(self._store.dead_letters(namespace, run_id, status))
+        return await self._read(self._store.dead_letters(namespace, run_id, status, after, limit))
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         return await self._read(self._store.lines(run_id, node, after, limit))

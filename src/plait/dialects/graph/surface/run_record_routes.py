@@ -20,6 +20,7 @@ from plait.kernel.view import RunStatus
 from .run_graph_routes import FAULT, no_graph
 
 _CAS = "cas://sha256:"
+_PAGE = 500
 
 
 class Reader(Protocol):
@@ -33,7 +34,9 @@ class Reader(Protocol):
 
 
 class HasLetters(Protocol):
-    async def list(self, namespace: str, *, run_id: str) -> list[DeadLetter]: ...
+    async def list(
+        self, namespace: str, *, run_id: str, after: tuple[Millis, str] | None, limit: int
+    ) -> list[DeadLetter]: ...
 
 
 class HasRuns(Protocol):
@@ -84,11 +87,22 @@ async def show(call: route.Call[HasRuns, Scoped, None]) -> Answer:
             inputs_cas_ref=_ref(picture.input),
             outputs_cas_ref=_ref(picture.output) if row.status == "completed" else None,
             final_counter_value=None if row.status == "running" else details["counter"],
-            dlq_count=len(await call.host.dlq.list(call.namespace, run_id=handle.id)),
+            dlq_count=await _pending(call.host.dlq, call.namespace, handle.id),
             last_event_at=last.at,
             tags=row.labels,
         )
     )
+
+
+async def _pending(dlq: HasLetters, namespace: str, run_id: str) -> int:
+    """Its dead letters, counted page by page."""
+    count, after = 0, None
+    while True:
+        page = await dlq.list(namespace, run_id=run_id, after=after, limit=_PAGE)
+        count += len(page)
+        if len(page) < _PAGE:
+            return count
+        after = page[-1].at, page[-1].id
 
 
 def _saved_as(name: str, version: str | None) -> str:

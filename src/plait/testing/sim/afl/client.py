@@ -15,7 +15,7 @@ from plait.engine import Handle
 from plait.kernel import values
 from plait.kernel.errors import Conflict, NotFound, RunFailed
 from plait.registry.engine import Engine
-from plait.testing.sim.client import get_through, reached
+from plait.testing.sim.client import MANY, get_through, reached
 from plait.testing.sim.cluster import Cluster
 
 from .drawing import DEED, REMOTE, TRIES, WORK
@@ -123,10 +123,9 @@ class AflClient:
 
     async def _redeliver(self, engine: Engine) -> None:
         """All dead letters; those of caught steps are refused."""
-        for letter in await engine.dlq.list():
-            if letter.run_id == self.root.id:
-                with reached("kernel.dead_letter_settled", "AFL_STEP_COMPLETE"):
-                    await engine.dlq.retry(letter.id)
+        for letter in await engine.dlq.list(run_id=self.root.id, limit=MANY):
+            with reached("kernel.dead_letter_settled", "AFL_STEP_COMPLETE"):
+                await engine.dlq.retry(letter.id)
 
     async def _compensate(self, handle: Handle[Any]) -> None:
         with reached("kernel.still_running", "kernel.rolling_back"):

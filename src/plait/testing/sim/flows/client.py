@@ -11,7 +11,7 @@ from plait.dialects.goals.running.state import COMPENSATION
 from plait.engine import Handle
 from plait.kernel.errors import RunFailed, Unavailable
 from plait.registry.engine import Engine
-from plait.testing.sim.client import get_through, reached
+from plait.testing.sim.client import MANY, get_through, reached
 from plait.testing.sim.cluster import Cluster
 
 from .catalog import IDLE
@@ -87,7 +87,7 @@ class FlowClient:
 
     async def _redeliver(self, engine: Engine) -> None:
         """Compensators that failed permanently, of the run and of its children, and those of whole children."""
-        for letter in await engine.dlq.list():
+        for letter in await engine.dlq.list(limit=MANY):
             if letter.run_id.partition(":")[0] == self.root.id and letter.token.startswith((COMPENSATION, CHILD)):
                 with reached("kernel.dead_letter_settled"):
                     await engine.dlq.retry(letter.id)

@@ -10,7 +10,7 @@ from plait.dialects.graph.graph import graph
 from plait.engine import Handle
 from plait.kernel.errors import RunFailed
 from plait.registry.engine import Engine
-from plait.testing.sim.client import get_through, reached
+from plait.testing.sim.client import MANY, get_through, reached
 from plait.testing.sim.cluster import Cluster
 
 from .drawing import END, EXTRA, GATE, WORK
@@ -86,10 +86,9 @@ class GraphClient:
         self._world.repaired.add(self.root.id)
 
         async def redeliver(engine: Engine) -> None:
-            for letter in await engine.dlq.list():
-                if letter.run_id == self.root.id:
-                    with reached("kernel.dead_letter_settled", "graph.not_pending"):
-                        await engine.dlq.retry(letter.id)
+            for letter in await engine.dlq.list(run_id=self.root.id, limit=MANY):
+                with reached("kernel.dead_letter_settled", "graph.not_pending"):
+                    await engine.dlq.retry(letter.id)
 
         await self._until(redeliver)
 

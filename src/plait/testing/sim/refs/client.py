@@ -10,7 +10,7 @@ from plait.dialects.refs.refs import refs
 from plait.engine import Handle
 from plait.kernel.errors import Conflict, RunFailed, Unavailable
 from plait.registry.engine import Engine
-from plait.testing.sim.client import get_through, reached
+from plait.testing.sim.client import MANY, get_through, reached
 from plait.testing.sim.cluster import Cluster
 
 from .drawing import BROKEN, END, EXTRA, WORK
@@ -89,8 +89,8 @@ class RefsClient:
                 raise
 
     async def _redeliver(self, engine: Engine) -> None:
-        for letter in await engine.dlq.list():
-            if letter.run_id == self.root.id and letter.token == BROKEN:
+        for letter in await engine.dlq.list(run_id=self.root.id, limit=MANY):
+            if letter.token == BROKEN:
                 with reached("kernel.dead_letter_settled", "nothing_to_resume"):
                     await engine.dlq.retry(letter.id)
 
