@@ -1,4 +1,4 @@
-"""What is wrong when the code does not fit its history, or gets nowhere, in words that say what to do."""
+"""Messages for code that does not fit its history or makes no progress, with what to do about it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .op_state import OpState
 
 
 def diverged(run_id: RunId, at: str, expected: str, found: str, kind: Kind, asked: str | None) -> RunBlocked:
-    """At `at` history has `expected`, an operation of that kind; the code came to `found`, and asked for `asked`."""
+    """The history has `expected` at `at`, an operation of this kind; the code reached `found`, and asked for
+    `asked`."""
     name = parse(at)[-1]
     fix = (
         f"run {caller_id(run_id)}: history has {expected}, the code asked for {found}. "
@@ -28,7 +29,7 @@ def diverged(run_id: RunId, at: str, expected: str, found: str, kind: Kind, aske
 
 
 def no_handler(run_id: RunId, update: OpState) -> RunBlocked:
-    """History has an update that the code has no handler for."""
+    """The history has an update that the code has no handler for."""
     [name] = update.names or [""]
     found = f"no handler for update `{name}`"
     fix = (
@@ -39,13 +40,13 @@ def no_handler(run_id: RunId, update: OpState) -> RunBlocked:
 
 
 def undecodable(op: Op[Any], why: str) -> RunBlocked:
-    """A recorded result does not fit the type that the code has for it now."""
+    """A recorded result does not fit the type that the code now expects."""
     fix = "make the type fit what was recorded, or fork with an edited result"
     return RunBlocked("CODE_DECODE", op.at, str(op.returns), why, fix)
 
 
 def end_of(main: TurnTask) -> str:
-    """How the function ended before all that is recorded was asked for."""
+    """How the function ended before it asked for everything recorded."""
     error = None if main.cancelled() else main.exception()
     if error is None:
         return "the end of the workflow"
