@@ -1,6 +1,6 @@
-"""What only this dialect shows of a run: the values of its attributes, its plan, and the plan beside what ran.
+"""What only this dialect shows of a run: the values of its attributes, its plan, and how the plan turned out.
 
-These are the `details` of a run's view. The OpenAPI document has them, and the types of the web UI come from there.
+These are the `details` of a run's view. They are part of the OpenAPI document, from which the web UI gets its types.
 """
 
 from __future__ import annotations
