@@ -1,6 +1,6 @@
-"""What only this dialect shows of a run: where each step stands in the source, its state, and its iterations.
+"""What only this dialect shows of a run: the place of each step in the source, its state, and its iterations.
 
-These are the `details` of a run's view. The OpenAPI document has them, and the types of the web UI come from there.
+These are the `details` of a run's view. They are part of the OpenAPI document, from which the web UI gets its types.
 """
 
 from __future__ import annotations
@@ -139,12 +139,12 @@ def _place(node: StepNode) -> Place:
 
 
 def _head(statement: Place, call: Place) -> Place:
-    """A statement without its bodies, which have steps of their own."""
+    """The place of a statement without its bodies, whose steps have places of their own."""
     if not statement or not call:
         return statement
     return {**statement, "endLine": call["endLine"], "endColumn": call["endColumn"]}
 
 
 def _first_line(place: Place) -> Place:
-    """Of what holds others: what is inside has places of its own."""
+    """The first line of a container: its contents have places of their own."""
     return {**place, "endLine": place["line"], "endColumn": place["column"]} if place else place
