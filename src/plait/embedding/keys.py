@@ -1,11 +1,11 @@
 """Keys of an embedded run: tuples in FoundationDB's encoding, whose bytes sort like the tuples.
 
-(1, index)          a name
-(2, *location)      an entry
-(3, index)          a waiting message
-(4, field)          the run itself, see `Field`
-(4, 8, number)      the id of a message that was delivered, and whose entry is gone
-(5, entry id)       the metadata of an entry
+    (1, index)          a name
+    (2, *location)      an entry
+    (3, index)          a waiting message
+    (4, field)          the run itself, see `Field`
+    (4, 8, number)      the id of a message that was delivered, and whose entry is gone
+    (5, entry id)       the metadata of an entry
 
 A location is a path of name indices; an iteration of a loop is the nested tuple `(index of the loop's name, number)`.
 """

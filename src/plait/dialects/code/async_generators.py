@@ -50,8 +50,7 @@ class AsyncGenerators:
             self._closing.append(context.run(loop.create_task, generator.aclose()))
 
     async def close_all(self) -> None:
-        """Called when the scope ends: awaits closings under way, then closes the other generators in order of their
-        start."""
+        """Called when the scope ends: awaits closings under way, then closes the other generators in starting order."""
         while self._closing:
             await self._closing.pop(0)
         begun, self._begun = self._begun, {}

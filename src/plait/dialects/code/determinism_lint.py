@@ -137,7 +137,7 @@ class _Linter:
         self._enter(function, frozenset(ctx), None)
         return self._found
 
-    # -- visiting code --------------------------------------------------------------------------------------
+    # -- visiting code -------------------------------------------------------------------------------------------
 
     def _enter(self, function: Callable, ctxs: frozenset[str], around: _Scope | None, body: str = "") -> None:
         names = frozenset(own_names(function))
@@ -245,7 +245,7 @@ class _Linter:
                 self._once(self._helpers[part.id], frozenset(parameters(self._helpers[part.id])[:1]))
 
     def _helper(self, function: Function, call: ast.Call, scope: _Scope) -> None:
-        """Visits a function of the same file that the workflow calls: it is workflow code, and may have been given the
+        """Visits a function of this file that the workflow calls: it is workflow code, and may have been given the
         ctx."""
         names = parameters(function)
         given = {
@@ -262,7 +262,7 @@ class _Linter:
             self._enter(function, ctxs, None)
             self._uses = before
 
-    # -- rules -------------------------------------------------------------------------------------------------
+    # -- rules ---------------------------------------------------------------------------------------------------
 
     def _name(self, node: ast.AST, dotted: str, scope: _Scope) -> None:
         if dotted in _CLOCKS:

@@ -136,7 +136,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
         self._time, self._open_timer = _over, _no_timer
         self.alive.clear()
 
-    # -- the asyncio loop interface -----------------------------------------------------------------------------
+    # -- the asyncio loop interface ------------------------------------------------------------------------------
 
     def time(self) -> float:
         return self._time()
@@ -165,8 +165,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
         return asyncio.Future(loop=self)
 
     def create_task(self, coro: Any, *, name: str | None = None, context: contextvars.Context | None = None) -> Any:
-        """Creates a task of the workflow's code. Numbered per scope: bodies that a replay does not enter create
-        none."""
+        """Creates a task of the workflow's code. Numbered per scope: bodies that a replay skips create none."""
         scope = current.get()
         return self.spawn(coro, context, name, None if scope is None else scope.task_number())
 

@@ -17,8 +17,7 @@ from .op_state import OpState
 
 
 def diverged(run_id: RunId, at: str, expected: str, found: str, kind: Kind, asked: str | None) -> RunBlocked:
-    """The history has `expected` at `at`, an operation of this kind; the code reached `found`, and asked for
-    `asked`."""
+    """The history has `expected` at `at`, of this kind; the code reached `found`, and asked for `asked`."""
     name = parse(at)[-1]
     fix = (
         f"run {caller_id(run_id)}: history has {expected}, the code asked for {found}. "

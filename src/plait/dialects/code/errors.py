@@ -1,10 +1,10 @@
-"""Errors of the `code` dialect, and how they are kept and raised again.
+"""Errors of the `code` dialect, and how they are stored and raised again.
 
 PlaitError
 ├── WorkflowCodeError      the workflow's code did something that can't be replayed; raised at the call
 └── RunBlocked
     └── HistoryDivergedError   the code no longer fits the run's history; the run is blocked, not lost
-StepError                  a step failed for good, and its own exception class is not at hand
+StepError                  a step failed for good, and its own exception class is not available
 ├── StepExhaustedError     all attempts failed; `last_error` is the last one
 ├── ChildFailedError       a child run failed or was cancelled
 ├── RunExistsError         the id of a child run belongs to another run
@@ -12,7 +12,7 @@ StepError                  a step failed for good, and its own exception class i
 CriticalError              raised by a step: do not retry
 └── StepTimeoutError       a step took longer than its timeout
 JoinError, RaceError       exception groups of the branches that failed
-ContinueAsNew              a control signal, as the next ones: the workflow begins anew
+ContinueAsNew              a control signal, like the next ones: the workflow restarts with another input
 EvictedError, RollbackError   derived from BaseException, so that `except Exception` lets them pass
 """
 

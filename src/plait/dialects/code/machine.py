@@ -359,7 +359,7 @@ class CodeMachine(Replayer):
         )
         self._record(OpClosed(op.at, "failed", error=ErrorInfo("kernel.run_exists", text, kind="conflict")))
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         waiting = self._replay.waiting.values() if self._replay is not None else ()
@@ -407,8 +407,7 @@ class CodeMachine(Replayer):
         spares: Spares | None = None,
         look: Callable[[Replay], None] | None = None,
     ) -> Replay:
-        """Replays the function without effects and lets `look` inspect the result. The machine can't replay after
-        that."""
+        """Replays the function without effects and lets `look` inspect the result. The machine is spent after that."""
         self._now, self._decision = now, Decision()
         replay = Replay(definition, self.history, self._around, self._record_as_code, _ignore, spares=spares)
         replay.loop.quiet = True

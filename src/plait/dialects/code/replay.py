@@ -387,7 +387,7 @@ class Replay:
     def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
         self.blocked = diverged(self.run_id, at, expected, found, state.kind, None if asked is None else asked.name)
 
-    # -- helpers for operations ----------------------------------------------------------------------------
+    # -- helpers for operations ----------------------------------------------------------------------------------
 
     def token(self, at: str) -> TaskToken:
         return token_of(at, self.history.generation)

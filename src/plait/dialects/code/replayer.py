@@ -168,8 +168,7 @@ class Replayer:
         self.close()
 
     def _revoke_open(self) -> None:
-        """Ends what is open because the run ends: stops what is in flight, drops what this decision was about to
-        start."""
+        """Ends what is open because the run ends: stops what is in flight, drops what was about to start."""
         replay = self._replay
         if replay is not None:
             if replay.has_no_open_ops:

@@ -83,7 +83,7 @@ class Yield:
     """The target: 0 is the owner of its block, 1 the owner of the block around that, and so on."""
     mixin: str
     alias: str
-    """The alias of the target's mixin, if the yield is for one."""
+    """The mixin of the target and its alias, if the yield is for one."""
     place: Place = field(default_factory=lambda: NOWHERE)
 
 

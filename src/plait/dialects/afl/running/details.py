@@ -25,7 +25,7 @@ class SourcePlace(msgspec.Struct, frozen=True):
     """Lines and columns count from 1; the end is behind the last character."""
 
     file: int
-    """Which of the files."""
+    """The index of the file."""
     line: int
     column: int
     end_line: int
@@ -39,7 +39,7 @@ class SourceView(msgspec.Struct, frozen=True):
     files: list[str]
     places: list[SourcePlace]
     nodes: dict[str, int]
-    """By node: which of the places. Steps of a loop share theirs."""
+    """Node -> the index of its place. Steps of a loop share theirs."""
 
 
 class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -56,7 +56,7 @@ class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
 class AflDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     workflow: str
     hash: str
-    """Of the compiled form."""
+    """The hash of the compiled form."""
     iteration: int
     pauses: int
     paused: bool
@@ -64,11 +64,11 @@ class AflDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     warnings: list[str]
     versions: dict[str, str]
     bindings: dict[str, Binding]
-    """Who does the AFL events, by facet."""
+    """Bindings by facet."""
     tree: dict[str, StepView]
-    """By node."""
+    """Steps by node."""
     source: SourceView | None = None
-    """None if the program came compiled."""
+    """None if the program was sent compiled."""
 
 
 def run_details(run: AflRun) -> dict[str, Any]:

@@ -198,7 +198,7 @@ class AflMachine:
             case _:
                 assert_never(request.mode)
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         forked, self._forked = self._forked, False

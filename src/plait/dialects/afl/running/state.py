@@ -108,7 +108,7 @@ class StepRecord(msgspec.Struct, omit_defaults=True, gc=False):
     ended_at: Millis | None = None
     created_in: int = 0
     ended_in: int = 0
-    """The iteration that ended it; 0 if none did."""
+    """The iterations that created and ended it; 0 if none did."""
     workflow_version: str = WORKFLOW_VERSION
     step_schema_version: str = STEP_SCHEMA_VERSION
     runtime_version: str = RUNTIME_VERSION
@@ -130,7 +130,7 @@ class EventRecord(msgspec.Struct, omit_defaults=True, gc=False):
     ended_at: Millis | None = None
     opened: int = 0
     closed: int = 0
-    """The number of the log event that closed it, for forks."""
+    """The numbers of the log events that opened and closed it, for forks."""
     workflow_version: str = WORKFLOW_VERSION
     step_schema_version: str = STEP_SCHEMA_VERSION
     runtime_version: str = RUNTIME_VERSION

@@ -120,7 +120,7 @@ async def _examine(engine: Engine, row: RunRow) -> Finding:
         return Finding(caller_id(row.id), row.namespace, row.definition, "unreadable", fix=str(error))
 
 
-# -- output ---------------------------------------------------------------------------------------------------
+# -- output ------------------------------------------------------------------------------------------------------
 
 
 def _say_warnings(warnings: list[Warning]) -> None:

@@ -42,8 +42,8 @@ class Order:
     on it and the last that it depends on. Mostly that range is empty, and the step goes in between. Else the steps in
     that range that depend on it move up behind it, and no others are touched.
 
-    before   … U … x … D …       U depends on the new step S, S depends on D, x depends on U
-    after    … D S U x …
+        before   … U … x … D …       U depends on the new step S, S depends on D, x depends on U
+        after    … D S U x …
     """
 
     def __init__(self) -> None:

@@ -222,7 +222,7 @@ class GoalsMachine:
             builder.record(FlowDeactivated(flow.state.status))
             builder.effect(ClearTimer(LINGER))
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         builder = DecisionBuilder(self.flow, self.context, now, self._preparing)

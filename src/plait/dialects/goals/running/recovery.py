@@ -53,7 +53,7 @@ def local_work(builder: DecisionBuilder) -> list[tuple[str, StepPlan]]:
     ]
 
 
-# -- what must be under way --------------------------------------------------------------------------------------------
+# -- effects in flight -------------------------------------------------------------------------------------------------
 
 
 def pending_effects(builder: DecisionBuilder, *, recovered: bool) -> list[Effect]:

@@ -2,9 +2,9 @@
 
 Most are of kinds that any dialect may request. Three are the dialect's own, executed by `executors` and `memo`:
 
-goals.prepare       maps the inputs of a step and judges its predicate, for the step and for each item
-goals.map_outputs   computes those outputs of an item that a script maps
-goals.memo          another task, skipped if it succeeded before with the same inputs
+    goals.prepare       maps the inputs of a step and judges its predicate, for the step and for each item
+    goals.map_outputs   computes those outputs of an item that a script maps
+    goals.memo          another task, skipped if it succeeded before with the same inputs
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _headers(info: RunInfo, plan: StepPlan, token: str) -> dict[str, str]:
 
 
 def _callback(plan: StepPlan, token: str, inside: str = "") -> Callback | None:
-    """Whether the address of the webhook goes to the step server, or to the meta input `webhook_url`."""
+    """Where to pass the webhook's address: in a header to a step server, and in meta inputs that ask for it."""
     headers = (WEBHOOK_HEADER,) if plan.step.type == "async" else ()
     if not headers and not plan.webhook_inputs:
         return None

@@ -1,6 +1,5 @@
 """A plan for people: what would run, in order, who provides what to whom, and what would not run; and the values of
-a run of it, each with its provider.
-"""
+a run of it, each with its provider."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Conditions:
 
 
 def compile_all(examined: Examined, policy: NamespacePolicy) -> Conditions:
-    """The conditions of the namespace's policy are found below `RULES`."""
+    """Compiles all conditions; those of the namespace's policy are found below `RULES`."""
     compiled: dict[str, Condition] = {}
     flaws: list[Note] = []
     for written in (*_of_live_parts(examined), *_of_namespace(policy)):

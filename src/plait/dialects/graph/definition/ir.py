@@ -1,9 +1,9 @@
 """A compiled graph: every route is explicit, and every node knows its dependencies and whether it joins.
 
-forward targets   where a node may send tokens: paths of its loop, its branch, its edges
-back-edge         from a loop's node to the start of its next iteration; not a forward target
-dependencies      the nodes that have this one as forward target
-body of a loop    the nodes on forward paths from the target of its back-edge to its node, both included
+    forward targets   where a node may send tokens: paths of its loop, its branch, its edges
+    back-edge         from a loop's node to the start of its next iteration; not a forward target
+    dependencies      the nodes that have this one as forward target
+    body of a loop    the nodes on forward paths from the target of its back-edge to its node, both included
 
 It is plain data, and pinned by its hash in the run. It holds conditions as written, each with the JSON pointer
 of its place in the definition; the compiled ones are beside it (`Compiled.conditions`), by the same pointer.

@@ -1,9 +1,9 @@
 """Values with holes: text in a config or an output that stands for what the run knows by then.
 
-"$nodes.charge.id"                 that part of a node's output, of any type
-"$input.items[0]"  "$payload"      of the run's input; all of what the node received
-"Order ${input.id} of ${payload.customer.name}"       inside text, as text
-"$$5"                              a dollar sign; one that starts none of these needs no escape
+    "$nodes.charge.id"                 that part of a node's output, of any type
+    "$input.items[0]"  "$payload"      of the run's input; all of what the node received
+    "Order ${input.id} of ${payload.customer.name}"       inside text, as text
+    "$$5"                              a dollar sign; one that starts none of these needs no escape
 
 A template is parsed once, when the definition is compiled, and resolved for each token. A hole without a value is
 an error: a message to nobody is worse than none.

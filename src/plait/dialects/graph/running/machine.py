@@ -184,7 +184,7 @@ class GraphMachine:
                 assert_never(resume.mode)
         self._reopened = builder.decision.reopen is not None
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         return pending_effects(self._builder(now))

@@ -1,13 +1,13 @@
 """What observers on Redis may see of a run: commands that copy changes made by events. Plait never reads it back.
 
-ir:<run>                       the graph that is executed, as JSON
-counter:<run>                  tokens in flight
-applied:<run>                  op keys that have been applied
-context:<run>                  <node>:output, <node>:duration_ms and <node>:decision
-pending_tokens:<run>:<node>    senders whose tokens wait at a join
-pending_approvals:<run>        ids of open approvals
-approval:<id>                  one approval
-loop:<run>:<node>              current_iteration
+    ir:<run>                       the graph that is executed, as JSON
+    counter:<run>                  tokens in flight
+    applied:<run>                  op keys that have been applied
+    context:<run>                  <node>:output, <node>:duration_ms and <node>:decision
+    pending_tokens:<run>:<node>    senders whose tokens wait at a join
+    pending_approvals:<run>        ids of open approvals
+    approval:<id>                  one approval
+    loop:<run>:<node>              current_iteration
 
 They expire a day after the run has ended.
 """

@@ -70,7 +70,7 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
     """Set when the work is done; where to go on is being judged."""
     chosen: list[str] | None = None
     reasoning: str = ""
-    """The reasoning for the targets that the node itself chose."""
+    """The targets that the node itself chose, and why."""
     verdicts: dict[str, Judgement] = {}
     """Verdicts of conditions that a task judged, by their pointers."""
     until: Millis | None = None

@@ -62,7 +62,7 @@ class NodePlan:
     """The queue for its work if this process does not have its handler."""
     input_schema: Raw
     output_schema: Raw
-    """The schema of its type; absent: anything."""
+    """The schemas of its type; absent: anything."""
     config: Raw
     """The config of every execution, if it has no templates."""
     compensates: bool

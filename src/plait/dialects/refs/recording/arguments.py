@@ -3,11 +3,11 @@
 What is stored is what a replay resolves. So each string is first stored in a form that can't be misread later,
 whatever names steps get; what is forwarded is the stored form, resolved.
 
-a reference that resolves                            stays
-unknown, but with a path, braces or like `word_1`    refused: the caller mistyped it
-a bare `@octocat`                                    text, stored as `@@octocat`
-`@@octocat` within text                              text as it is, stored with one `@` more
-`@@` before what would be a reference or refused     an escape, as in every definition
+    a reference that resolves                            stays
+    unknown, but with a path, braces or like `word_1`    refused: the caller mistyped it
+    a bare `@octocat`                                    text, stored as `@@octocat`
+    `@@octocat` within text                              text as it is, stored with one `@` more
+    `@@` before what would be a reference or refused     an escape, as in every definition
 """
 
 from __future__ import annotations

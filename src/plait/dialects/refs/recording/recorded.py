@@ -29,7 +29,7 @@ class RecordedStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     """Whether a value it was called with has been replaced since."""
     began: int = 0
     ended: int = 0
-    """Event number of its end; 0 while it runs."""
+    """The numbers of the events that started and ended it; 0: not yet."""
 
     @property
     def succeeded(self) -> bool:

@@ -222,7 +222,7 @@ class RefsMachine:
                 assert_never(request.mode)
         self._reopened = builder.decision.reopen is not None
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         builder = self._builder(now)

@@ -35,7 +35,7 @@ class RecordedCall(msgspec.Struct, omit_defaults=True, gc=False):
     """Whether its tool is annotated as read-only; None if unknown."""
     began: int = 0
     ended: int = 0
-    """Event number."""
+    """The numbers of the events that started and ended it."""
 
 
 def own_plan(plan: Plan, calls: Mapping[str, RecordedCall]) -> Plan:
