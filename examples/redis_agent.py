@@ -22,8 +22,8 @@ def ask_model(job, replies):
     return {"text": f"turn {turn}: {job['prompt']}", "usage": {"input": 100, "output": 10}}, turn == 3
 
 
-def is_genuine(envelope, keys):
-    text = json.dumps(envelope["token"], sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+def is_genuine(raw, envelope, keys):
+    text = raw.partition(b'"token":')[2][:-1]  # as it was signed
     mac = hmac.digest(bytes.fromhex(keys.get(envelope["signed_by"], os.urandom(32).hex())), text, "sha256").hex()
     return hmac.compare_digest(mac, envelope["signature"]) and envelope["token"]["expires_at"] > time.time() * 1000
 
@@ -63,8 +63,8 @@ def main(db, keys):
         with suppress(redis.RedisError):  # flushed or away: begin again
             db.exists(STREAM) or db.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
             for _, [(id, fields)] in db.xreadgroup(GROUP, NAME, {STREAM: ">"}, count=1, block=5_000):
-                envelope = json.loads(fields[b"token"])
-                if is_genuine(envelope, keys):
+                envelope = json.loads(raw := fields[b"token"])
+                if is_genuine(raw, envelope, keys):
                     result = work(db, id, envelope["token"])
                 else:
                     error = {"type": "token.rejected", "message": "forged or expired"}

@@ -20,7 +20,7 @@ stream, signals = sys.argv[1], sys.argv[1].partition("wf.tasks.")[0] + "completi
 
 def work(fields):
     token = (envelope := json.loads(fields[b"token"]))["token"]
-    text = json.dumps(token, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    text = fields[b"token"].partition(b'"token":')[2][:-1]  # as it was signed
     mac = hmac.digest(bytes.fromhex(KEYS.get(envelope["signed_by"], os.urandom(32).hex())), text, "sha256").hex()
     signal = {"node_id": token["to_node"]} | {name: token[name] for name in ("run_id", "token_id", "attempt", "job_id")}
     if not hmac.compare_digest(mac, envelope["signature"]) or token["expires_at"] < time.time() * 1000:

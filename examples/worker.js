@@ -19,19 +19,20 @@ async function call(verb, body) {
 
 // The server may be away for a while; what it refuses it will refuse again.
 async function insist(verb, body) {
-  for (;;) {
+  while (verb !== "claim" || !stopping) {
     try {
       return await call(verb, body);
     } catch (error) {
       if (error.status >= 400 && error.status < 500 && error.status !== 429) throw error;
+      console.error(`${verb}: ${error.cause?.message ?? error.message}; will try again`);
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
   }
+  return { tasks: [] };
 }
 
 const textOf = (error) => String(error?.message ?? error).slice(0, 4_000) || "failed";
 const failure = (error, retryable) => ({ error: { message: textOf(error) }, retryable });
-
 async function perform(task) {
   const often = Math.min(task.lease_ms, task.heartbeat_ms ?? Infinity) / 3;
   const beat = setInterval(() => call("heartbeat", { id: task.id }).catch(() => {}), often);
@@ -44,8 +45,7 @@ async function perform(task) {
   clearInterval(beat);
 }
 
-const busy = new Set();
-let stopping = false;
+let [busy, stopping] = [new Set(), false];
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => (stopping = true));
 console.log(`${name} serves ${queue}`);
 while (!stopping) {

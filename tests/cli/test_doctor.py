@@ -63,6 +63,15 @@ def test_a_database_that_every_user_can_read_is_a_problem(desk: Desk):
     assert ("-rw-r--r--" in found["detail"], found["fix"]) == (True, "chmod 600 plait.db*")
 
 
+def test_the_permissions_of_another_programs_database_are_not_judged(desk: Desk):
+    path = desk.folder / "plait.db"
+    other = apsw.Connection(str(path))
+    other.execute("create table t (a)")
+    other.close()
+    path.chmod(0o644)
+    assert list(problems(desk)) == ["store.not_plait"]
+
+
 def test_a_missing_database_is_a_problem(desk: Desk):
     assert list(problems(desk)) == ["cli.no_database"]
     assert "✗ there is no database at plait.db" in desk.plait("doctor").out

@@ -1,9 +1,13 @@
+import asyncio
 import json
 from pathlib import Path
 
 import apsw
 import pytest
 
+from plait import Context, Engine, step, workflow
+from plait.errors import RunFailed
+from plait.kernel.store import RunFilter
 from tests.cli.support import Desk, both_ways
 
 LOOKS = [("runs",), ("show", "x"), ("events", "x"), ("why", "x"), ("dlq",), ("approve",), ("cancel", "x")]
@@ -221,12 +225,57 @@ def test_why_names_what_a_run_waits_for_and_what_to_do(desk: Desk):
     with desk.engine():
         desk.start("waits", "w")
         ran = desk.plait("why", "w")
-        assert "w is running; it waits for:\n  message `go`" in ran.out
+        assert "w is waiting:\n  message `go`" in ran.out
         assert "→ to send it: plait message w NAME JSON" in ran.out
         assert "no engine" not in ran.out
     found = desk.plait("why", "w", "--json").json
     assert [reason["kind"] for reason in found["waiting"]] == ["message"]
     assert found["working"] is False
+
+
+@step(queue="gpu")
+async def render() -> int:
+    return 1
+
+
+@workflow
+async def film(ctx: Context) -> int:
+    return await ctx.step("render", render)
+
+
+@workflow
+async def cinema(ctx: Context) -> int:
+    return await ctx.child("film", film, id="f")
+
+
+def test_why_leads_from_a_parent_to_the_queue_that_needs_a_worker(desk: Desk):
+    async def begin() -> None:
+        async with Engine(desk.db, definitions=[cinema, film]) as engine:
+            await engine.start(cinema, id="c")
+            async for changes in engine.follow_runs(RunFilter(status="waiting", definition="film")):
+                if changes.runs:
+                    return
+
+    asyncio.run(begin())
+    assert "→ to see what that waits for: plait why f\n" in desk.plait("why", "c").out
+    assert "→ to do its tasks: plait worker MODULE --queue gpu\n" in desk.plait("why", "f").out
+
+
+def test_why_proposes_a_fork_where_a_retry_would_be_refused(desk: Desk):
+    @workflow
+    async def undone(ctx: Context) -> None:
+        await ctx.step("reserve", lambda: 1, rollback=lambda _: None)
+        raise ValueError("no stock")
+
+    async def begin() -> None:
+        async with Engine(desk.db, definitions=[undone]) as engine:
+            with pytest.raises(RunFailed):
+                await (await engine.start(undone, id="u")).result()
+
+    asyncio.run(begin())
+    told = desk.plait("why", "u").out
+    assert "→ its steps were compensated; to do some again: plait fork u --at STEP\n" in told
+    assert "plait retry" not in told
 
 
 def test_why_says_that_no_engine_works(desk: Desk):

@@ -211,6 +211,8 @@ def test_a_variable_of_the_module_changed_in_a_workflow():
         ["names = set(n)", "def inner():", "    return [x for x in names]", "inner()"],
         ["enumerate(set(n) if n else frozenset())"],
         ["first, *rest = set(n)"],
+        ["asyncio.as_completed([asyncio.sleep(1), other(2)])"],
+        ["asyncio.as_completed(other(each) for each in n)"],
         ["for x in n.keys() & {1}:", "    pass"],
         ["list(n.items() - n.items())"],
     ],
@@ -235,6 +237,8 @@ def test_what_differs_between_processes(line: str):
         ["tasks = {asyncio.create_task(ctx.sleep(f'{i}', i)) for i in range(3)}", "for t in tasks:", "    await t"],
         ["done, pending = await asyncio.wait(n)", "for t in pending:", "    t.cancel()"],
         ["await ctx.step('a', lambda: list(set(n)))"],
+        ["asyncio.as_completed([asyncio.create_task(other(each)) for each in n])"],
+        ["asyncio.as_completed([ctx.sleep('a', 1), ctx.sleep('b', 2)])"],
         ["stack = []", "stack.pop()"],
     ],
 )

@@ -1,6 +1,10 @@
 """`plait queues`, and runs that `plait run` puts on one."""
 
-from tests.cli.support import Desk
+import asyncio
+
+from plait import Engine
+from plait.client import Client
+from tests.cli.support import Desk, both_ways
 
 
 def test_limits_are_set_shown_and_taken_back(desk: Desk):
@@ -16,6 +20,20 @@ def test_limits_are_set_shown_and_taken_back(desk: Desk):
     assert "no slot is held" in shown
     assert "emails: 5 at once, 100 in 5 min" in desk.plait("queues", "resume", "emails").out
     assert "emails: none" in desk.plait("queues", "set", "emails").out
+
+
+@both_ways
+def test_a_queue_is_shown_with_the_workers_that_ask_for_its_tasks(desk: Desk):
+    async def ask() -> None:
+        place = Client(desk.db) if desk.db.startswith("http") else Engine(desk.db, work=False)
+        async with place as found:
+            assert await found.queues.claim("w-1", ["gpu"]) == []
+
+    desk.run("nothing")
+    assert "none seen lately" in desk.plait("queues", "show", "gpu").out
+    asyncio.run(ask())
+    assert "w-1 (" in desk.plait("queues", "show", "gpu").out
+    assert [each["worker"] for each in desk.plait("queues", "show", "gpu", "--json").json["workers"]] == ["w-1"]
 
 
 def test_what_makes_no_sense_is_refused(desk: Desk):

@@ -63,6 +63,16 @@ async def test_the_example_serves_a_step_and_a_node(desk: Desk, keys: str, redis
             assert await node.result() == {"A": {"text": "TEA"}}
 
 
+async def test_the_example_knows_a_task_as_genuine_whatever_numbers_and_names_it_has(
+    desk: Desk, keys: str, redis_url: str
+):
+    odd = {"text": "tea", "small": 0.00001, "smaller": 1e-7, "large": 1e21, "\U0001f600": 1, "\uff21": 2}
+    async with Engine(desk.db, redis=redis_url) as engine:
+        run = await engine.start(shouting(), odd)
+        with example(redis_url, "wf.tasks.voice", keys):
+            assert await run.result() == {"A": {"text": "TEA"}}
+
+
 async def test_the_example_refuses_a_forged_task(desk: Desk, keys: str, redis_url: str):
     async with (
         Engine(desk.db, redis=redis_url) as engine,

@@ -272,6 +272,14 @@ def test_a_module_that_fails_is_named_with_the_place(desk: Desk, source: str, wh
     assert "[cli.import_failed]" in ran.err
 
 
+def test_a_decorator_that_refuses_is_told_by_the_line_of_the_module_and_its_own_advice(desk: Desk):
+    desk.write("from plait import step\n\n@step(atempts=3)\ndef f(): ...")
+    told = desk.run("hello").err
+    assert f"{desk.module}.py:3: WorkflowCodeError: unknown option `atempts`" in told
+    assert told.count("To fix: ") == 1
+    assert "max_attempts" in told.partition("To fix: ")[2]
+
+
 @pytest.mark.parametrize(
     ("args", "code"),
     [

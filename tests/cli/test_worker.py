@@ -119,6 +119,15 @@ async def test_a_worker_of_a_server_does_a_step_with_a_key_of_its_queue(language
             assert await asyncio.wait_for(worker.wait(), PATIENCE) == 0
 
 
+async def test_a_worker_in_javascript_that_is_to_stop_while_its_server_is_away_does_not_wait_for_it():
+    async with process("node", "examples/worker.js", "gpu", "w", PLAIT_URL="http://127.0.0.1:1") as worker:
+        assert worker.stderr is not None
+        async with asyncio.timeout(PATIENCE):
+            assert (await worker.stderr.readline()).startswith(b"claim: ")
+            worker.send_signal(signal.SIGTERM)
+            assert await worker.wait() == 0
+
+
 HANDLERS = """
 export default {
   odd: async (task, what) => {

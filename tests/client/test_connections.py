@@ -126,6 +126,14 @@ async def test_an_answer_that_is_none_is_told_by_its_kind(given: bytes, said: st
             await here.request("GET", "/", None)
 
 
+async def test_a_server_that_is_killed_before_it_responds_is_told_in_plain_words():
+    async with talking(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\nconnection: close\r\n\r\nhalf") as talk:
+        async with Client(talk.url) as client:
+            with pytest.raises(PlaitError) as refused:
+                await client.queues.claim("w", ["gpu"])
+        assert str(refused.value).startswith(f"{talk.url} closed the connection before it responded. To fix: check")
+
+
 async def test_a_connection_that_the_server_closed_meanwhile_is_not_used_again():
     async with talking(OK, OK) as talk, connected(talk.url) as here:
         await here.request("GET", "/", None)

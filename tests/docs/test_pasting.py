@@ -24,11 +24,13 @@ def test_a_snippet_can_be_pasted_into_a_prompt(code: str):
     assert paste_error(code) == ""
 
 
-def test_the_first_workflow_runs_in_a_prompt(tmp_path: Path):
-    [first] = [found[1] for found in BLOCK.finditer((ROOT / "docs/guides/code.md").read_text())][:1]
+def test_snippets_run_in_a_prompt(tmp_path: Path):
+    """The first workflow, and one that catches an exception of its own."""
+    blocks = [found[1] for found in BLOCK.finditer((ROOT / "docs/guides/code.md").read_text())]
+    [caught] = [block for block in blocks if "class CardDeclined" in block]
     ran = subprocess.run(
         [sys.executable, "-m", "asyncio"],
-        input=f"{first}\n\nprint(handle.id, 'ended')\n",
+        input=f"{blocks[0]}\n\nprint(handle.id, 'ended')\nfrom plait.testing import sim\n{caught}\n\n",
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -37,7 +37,9 @@ def test_who_holds_a_slot_and_who_waits_is_shown(page: Page, queue: str) -> None
 
 def test_a_waiting_run_says_what_it_waits_for(page: Page, queue: str) -> None:
     page.goto(f"/runs/steady-2?ns={queue}")
-    expect(page.get_by_text("1 of 1 slots taken")).to_be_visible()
+    reasons = page.get_by_role("region", name="Why it is waiting")
+    expect(reasons).to_contain_text("1 of 1 slots taken")
+    expect(reasons).not_to_contain_text("`")
 
 
 def test_limits_are_changed(page: Page, server: Server, queue: str) -> None:

@@ -142,6 +142,34 @@ async def test_an_evicted_run_is_taken_up_elsewhere() -> None:
     assert (await run_workflow("o-1", order, 4, driver, clock=clock)).output == [5, 1]
 
 
+async def test_a_pass_that_only_waits_is_evicted_at_once() -> None:
+    driver, clock = MemoryDriver(), VirtualClock()
+    handle = run_workflow("o-1", order, 4, driver, "live", clock=clock)
+    await clock.advance(1)
+    await handle.evict()
+    await clock.advance(1)
+    assert (await handle).state == "running"
+    assert (await run_workflow("o-1", order, 4, driver, clock=clock)).waiting_for == ["go"]
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with refused("CODE_BAD_OPTION", "mode='lively'"):
+        run_workflow("o-1", order, 4, MemoryDriver(), "lively")  # type: ignore[arg-type]
+
+
+async def test_a_run_that_undid_its_work_says_what_an_embedded_run_can_do() -> None:
+    @workflow
+    async def w(ctx: Context) -> None:
+        await ctx.step("reserve", lambda: 1, rollback=lambda undo: None)
+        raise ValueError("full")
+
+    handle = run_workflow("o-1", w, None, MemoryDriver(), clock=VirtualClock())
+    with pytest.raises(RunFailed):
+        await handle
+    with refused("CODE_ROLLED_BACK", "To fix: start a new run"):
+        await handle.recover()
+
+
 async def test_a_completed_run_gives_its_output_and_runs_no_code() -> None:
     calls: list[int] = []
 

@@ -36,6 +36,20 @@ async def waiting(ctx: Context) -> Any:
     return found and found.body
 
 
+@step(queue="gpu")
+async def render() -> None: ...
+
+
+@workflow(name="by_worker", version="v1")
+async def by_worker(ctx: Context) -> None:
+    await ctx.step("render", render)
+
+
+@workflow(name="by_worker", version="v2")
+async def by_worker_v2(ctx: Context) -> None:
+    await ctx.step("render", render)
+
+
 UNDONE = asyncio.Event()
 
 
@@ -159,6 +173,35 @@ async def test_a_cancel_of_an_ended_run_whose_code_is_gone_does_not_keep_it_for_
             return await are_gone(other, "two")
 
         await until(gone)
+
+
+async def test_a_worker_that_died_with_a_task_of_a_run_whose_code_is_gone_holds_no_slot(postgres_url: str):
+    async with engine(postgres_url, by_worker) as other:
+        await other.queues.set("gpu", concurrency=1)
+        async with engine(postgres_url, by_worker_v2) as having:
+            await share(other, having)
+            handles = [await having.start(by_worker_v2, id=f"run-{number}") for number in range(MANY)]
+            await until(lambda: _is_pooled(handles))
+            pooled = [handle for handle in handles if (await handle.row()).shard >= SHARDS]
+            for handle in handles:
+                if handle not in pooled[:1]:
+                    await handle.cancel()
+            await until(lambda: _waits_alone(other))
+        [lost] = await other.queues.claim("gone", ["gpu"], lease_ms=1)
+        assert lost.run_id == pooled[0].id
+        await share(other)
+        run = await other.start(by_worker)
+        await until(lambda: _waits_alone(other))
+
+        async def claimed() -> bool:
+            await other.retention.apply()
+            return [task.run_id for task in await other.queues.claim("alive", ["gpu"])] == [run.id]
+
+        await until(claimed)
+
+
+async def _waits_alone(one: Engine) -> bool:
+    return (await one.queues.show("gpu")).waiting_tasks == 1
 
 
 async def test_a_run_that_undoes_its_work_waits_for_its_code_although_it_is_cancelled(postgres_url: str):

@@ -9,9 +9,12 @@ import pytest
 from plait import Context, Engine, step_log, workflow
 from plait.api.retention import RetentionRules
 from plait.engine.archived_store import with_archived
+from plait.engine.archiving import gathered
 from plait.errors import Unavailable
+from plait.kernel.errors import Damaged
 from plait.kernel.ids import Millis, RunId
 from plait.stores.archive.archive import Archive, archive_of
+from plait.stores.archive.archived_run import decode, encode
 from plait.stores.archive.names import is_of
 from plait.stores.memory import MemoryStore
 from plait.testing import sim
@@ -110,3 +113,16 @@ async def test_what_else_lies_in_the_folder_of_a_namespace_hides_no_run(tmp_path
     (tmp_path / "default" / "README").write_text("ours")
     assert await archive.find("default", "a") == b"a"
     assert await archive.find("default", "b") is None
+
+
+async def test_whatever_bit_of_an_archived_run_changed_it_is_said_to_be_damaged(tmp_path: Path) -> None:
+    async with sim([echo]) as s:
+        await s.start(echo, "a", id="a")
+        await s.settle()
+        run = await gathered(RunId("a"), s.engine.kernel.store, s.engine.kernel.store)
+        assert run is not None
+        content = encode(run)
+    for place in range(10, len(content)):  # what is before says when and where it was packed
+        changed = bytes([*content[:place], content[place] ^ 16, *content[place + 1 :]])
+        with pytest.raises(Damaged):
+            decode(changed)

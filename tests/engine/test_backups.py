@@ -12,6 +12,7 @@ from plait import Context, Engine, workflow
 from plait.engine.backups import backup, restore
 from plait.engine.deep_check import DeepCheck
 from plait.errors import PlaitError
+from plait.kernel.errors import Damaged
 from plait.kernel.ids import caller_id
 from plait.stores.new_file import new_file
 from tests.support.postgres import Postgres
@@ -175,3 +176,20 @@ async def test_a_backup_is_one_file_also_after_it_was_read(tmp_path: Path) -> No
     await backup(url, tmp_path / "backups" / "one")
     await restore(f"sqlite:///{tmp_path}/b.db", tmp_path / "backups" / "one")
     assert [file.name for file in (tmp_path / "backups").iterdir()] == ["one"]
+
+
+@pytest.mark.parametrize("place", [8, 10], ids=["password", "way of packing"])
+async def test_a_backup_whose_index_names_what_there_is_none_of_is_damaged(
+    place: int, postgres_url: str, postgres_server: Postgres, tmp_path: Path
+) -> None:
+    other = postgres_server.create_database()
+    async with Engine(postgres_url):
+        pass
+    await backup(postgres_url, tmp_path / "backup")
+    content = bytearray((tmp_path / "backup").read_bytes())
+    entry = content.rindex(b"PK\x01\x02")  # of the manifest, the last
+    content[entry + place] ^= 1
+    (tmp_path / "backup").write_bytes(content)
+    with pytest.raises(Damaged):
+        await restore(other, tmp_path / "backup")
+    postgres_server.drop_database(other)

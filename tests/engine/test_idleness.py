@@ -41,6 +41,33 @@ async def test_a_task_on_a_queue_is_work() -> None:
         assert await has_work(s.engine.kernel)
 
 
+async def test_a_run_on_a_queue_is_work_if_a_rate_or_a_delay_lets_it_start_soon() -> None:
+    async with sim([listening]) as s:
+        queues = s.engine.queues
+        await queues.set("slow", rate=1, period=30)
+        await queues.set("daily", rate=1, period=86_400)
+        for queue in ("slow", "slow", "daily", "daily"):
+            await s.engine.start(listening, queue=queue)
+        await s.settle()
+        assert await has_work(s.engine.kernel)
+        await s.clock.advance(61)
+        assert not await has_work(s.engine.kernel)
+        await s.engine.start(listening, queue="slow", delay=50)
+        await s.settle()
+        assert await has_work(s.engine.kernel)
+
+
+async def test_a_run_that_waits_for_a_slot_is_no_work() -> None:
+    async with sim([listening]) as s:
+        await s.engine.queues.set("narrow", concurrency=1)
+        await s.engine.queues.pause("paused")
+        for queue in ("narrow", "narrow", "paused"):
+            await s.engine.start(listening, queue=queue)
+        await s.settle()
+        await s.clock.advance(61)
+        assert not await has_work(s.engine.kernel)
+
+
 async def test_a_step_under_way_is_work_until_it_ends() -> None:
     begun, gate = asyncio.Event(), asyncio.Event()
 

@@ -253,6 +253,14 @@ def a_program() -> Any:
     return afl(_AFL, "m.Letters", handlers={"Mail": child("envelope", queue="mails", partition="bea")})
 
 
+def at_once() -> Any:
+    return ends_at_once
+
+
+def a_function() -> Any:
+    return by_child
+
+
 TO_MAIL = (
     catalog_step("to-mail").required("to").output("result").run("code", "envelope", queue="mails", partition="bea")
 )
@@ -273,6 +281,16 @@ async def envelope(ctx: Any, fields: dict[str, str]) -> dict[str, str]:
     return {"result": fields["to"]}
 
 
+@workflow
+async def ends_at_once(ctx: Any, fields: dict[str, str]) -> str:
+    return fields["to"]
+
+
+@workflow
+async def by_child(ctx: Any, fields: dict[str, str]) -> str:
+    return await ctx.child("mail", mail, fields["to"])
+
+
 @pytest.mark.parametrize("definition", [a_graph, a_refs, a_goal, a_program])
 async def test_definitions_of_every_dialect_name_the_queue_of_a_child(definition: Callable[[], Any]):
     async with Office(envelope, TO_MAIL.no_retries().build()) as office:
@@ -288,6 +306,50 @@ async def test_definitions_of_every_dialect_name_the_queue_of_a_child(definition
         assert "bea" in str(await parent.result())
         started = (await child.events(0, 1))[0].data
         assert (started["queue"], started["partition"]) == ("mails", "bea")
+
+
+@pytest.mark.parametrize("definition", [at_once, a_function, a_graph, a_refs, a_goal, a_program])
+@pytest.mark.parametrize("compensate", [False, True])
+async def test_a_run_that_is_cancelled_while_it_waits_does_nothing_in_any_dialect(
+    definition: Callable[[], Any], compensate: bool
+):
+    async with Office(envelope, ends_at_once, by_child, TO_MAIL.no_retries().build()) as office:
+        await office.engine.queues.pause("letters")
+        run = await office.engine.start(definition(), {"to": "bea"}, queue="letters")
+        await run.message("end")
+        await run.cancel("not wanted", compensate=compensate)
+        with pytest.raises(RunFailed, match="not wanted"):
+            await run.result()
+        assert [event.type for event in await run.events(0, 2)] == ["run.started", "run.cancelled"]
+        assert await office.children(run) == []
+        assert (await run.view()).phase == "ended"
+
+
+@pytest.mark.parametrize("definition", [a_function, a_graph, a_refs, a_goal, a_program])
+async def test_what_never_began_begins_in_a_fork(definition: Callable[[], Any]):
+    async with Office(envelope, ends_at_once, by_child, TO_MAIL.no_retries().build()) as office:
+        await office.engine.queues.pause("letters")
+        run = await office.engine.start(definition(), {"to": "bea"}, queue="letters")
+        await run.cancel()
+        assert await office.child_of(await run.fork(at=1))
+
+
+async def test_steps_that_never_began_begin_with_a_retry():
+    async with Office(envelope) as office:
+        await office.engine.queues.pause("letters")
+        run = await office.engine.start(a_refs(), {"to": "bea"}, queue="letters")
+        await run.cancel()
+        await run.retry()
+        assert await office.child_of(run)
+
+
+async def test_a_deadline_that_passes_while_a_run_waits_keeps_it_from_doing_anything():
+    async with Office() as office:
+        await office.engine.queues.pause("letters")
+        run = await office.engine.start(quick, queue="letters", deadline=5)
+        await office.clock.advance(10)
+        with pytest.raises(RunFailed, match="deadline passed"):
+            await run.result()
 
 
 async def test_a_flow_of_goals_waits_on_its_queue():

@@ -155,6 +155,23 @@ async def test_a_failure_that_is_final_is_not_tried_again():
             await run.result()
 
 
+@pytest.mark.parametrize("cache", [0, 1000])
+async def test_a_result_that_does_not_fit_its_step_fails_it_and_blocks_nothing(cache: int):
+    async with Shop(code_cache=cache) as shop:
+        run = await shop.engine.start(pages, 2, id="p")
+        wrong, right = await shop.claim()
+        await shop.engine.queues.complete(right.id, "page 1")
+        await shop.crash()
+        await shop.engine.queues.complete(wrong.id, 7)
+        run = await shop.engine.get("p")
+        with pytest.raises(RunFailed, match=r"the result of step `render-0` does not fit .* Expected `str`, got `int`"):
+            await run.result()
+        await run.retry()
+        again = await shop.one()
+        await shop.engine.queues.complete(again.id, "page 0")
+        assert await run.result() == ["page 0", "page 1"]
+
+
 async def test_a_worker_that_is_gone_loses_its_task_to_the_next():
     async with Shop() as shop:
         run = await shop.engine.start(book, id="b")

@@ -23,6 +23,7 @@ from plait.kernel.inputs import Message
 from plait.kernel.loader import recorded
 from plait.kernel.store import InboxRow, RunRow, Store, Write
 from plait.server.auth import Audit
+from plait.stores.archive.archive import archive_of
 from plait.stores.archive.archived_run import ArchivedRun, decode
 from plait.stores.memory import MemoryStore
 from plait.stores.sqlite import SqliteStore
@@ -372,6 +373,27 @@ async def test_an_archive_that_can_not_be_written_removes_nothing(tmp_path: Path
             await engine.retention.apply()
         assert caught.value.code == "archive.unwritable"
         assert "done" in await left(engine)
+
+
+async def test_an_archive_that_is_away_keeps_only_what_is_to_be_archived(folder: Path):
+    folder.write_text("a file is in its place")
+    async with sim(FLOWS) as s:
+        engine = s.engine
+        engine.retention.archive = archive_of(str(folder))
+        await engine.retention.set(rules(completed=0, archive=True, audit=DAYS), "acme")
+        await engine.retention.set(rules(completed=0))
+        audit = Audit(engine.records, engine.kernel.clock)
+        await audit.record(Caller("ada", "admin", "acme", "open", id="k"), "run.start", "old", "ok")
+        await engine.start(echo, LARGE, id="to-archive", namespace="acme")
+        await s.start(echo, LARGE, id="done")
+        await s.settle()
+        await s.start(waiting, id="newest")
+        await s.clock.advance(2 * DAY)
+        with pytest.raises(Unavailable):
+            await engine.retention.apply()
+        assert await left(engine) == {"acme/to-archive", "newest"}
+        assert (await audit.page("acme")).entries == []
+        assert not await engine.kernel.store.removals.sweep(1)
 
 
 @pytest.mark.parametrize("place", ["relative/folder", "ftp://host/folder", "s3://"])

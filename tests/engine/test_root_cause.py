@@ -1,12 +1,13 @@
 """The root cause of a failed run, as rows, pictures and exceptions tell it."""
 
-from typing import Any, TypedDict
+import asyncio
+from typing import Any, TypedDict, cast
 
 import pytest
 
-from plait import Context, CriticalError, Engine, Loop, goals, step, workflow
+from plait import Context, CriticalError, Engine, Loop, Retry, goals, step, workflow
 from plait.catalog import python_step
-from plait.errors import RunFailed
+from plait.errors import ChildFailedError, JoinError, RunFailed
 from plait.kernel.cause import cause_of
 from plait.kernel.ids import RunId
 from plait.kernel.store import RunFilter
@@ -101,6 +102,50 @@ async def test_a_step_in_a_loop_is_named_by_its_place_in_words():
         assert cause_of(error.error).node == "items/~1/ship"
 
 
+async def test_a_failure_in_a_task_group_is_told_by_its_innermost_step():
+    @workflow
+    async def side_by_side(ctx: Context) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(ctx.child("settle", middle))
+            group.create_task(ctx.sleep("cool down", 600))
+
+    async with Engine("memory:", definitions=[side_by_side, middle, inner]) as engine:
+        error = await failed(engine, side_by_side)
+        assert str(error).startswith("run r failed: take payment failed: the card was declined")
+        found = cause_of(error.error)
+        assert (found.node, found.run_node) == ("settle", "take payment")
+
+
+async def test_used_up_attempts_in_a_task_group_are_counted():
+    @workflow
+    async def grouped(ctx: Context) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(ctx.step("look", int, "x", max_attempts=2, retry=Retry(first=0.001)))
+
+    async with Engine("memory:", definitions=[grouped]) as engine:
+        assert "look failed after 2 attempts: invalid literal" in str(await failed(engine, grouped))
+
+
+async def test_a_child_that_failed_in_a_group_in_a_branch_can_be_asked_why():
+    async def both(ctx: Context) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(ctx.child("settle", middle))
+
+    @workflow
+    async def branches(ctx: Context) -> str:
+        try:
+            await ctx.join("all", {"both": both})
+        except JoinError as error:
+            [failure] = cast("ExceptionGroup[Exception]", error.errors["both"]).exceptions
+            assert isinstance(failure, ChildFailedError)
+            return failure.error.message
+        return "nothing failed"
+
+    async with Engine("memory:", definitions=[branches, middle, inner]) as engine:
+        told = await (await engine.start(branches)).result()
+        assert told.endswith("the card was declined")
+
+
 class Receipt(TypedDict):
     receipt: str
 
@@ -120,3 +165,20 @@ async def test_steps_never_reached_are_skipped_and_the_one_that_failed_is_the_ca
         status = {node.id: node.status for node in view.nodes}
         assert (status["charge"], status["letter"]) == ("failed", "skipped")
         assert next(node for node in view.nodes if node.id == "letter").skip_reason == "not reached: no receipt"
+
+
+async def test_a_retry_is_offered_only_where_it_is_not_refused():
+    @workflow
+    async def undone(ctx: Context) -> None:
+        await ctx.step("reserve", lambda: 1, rollback=lambda _: None)
+        await ctx.step("take payment", pay)
+
+    async with Engine("memory:", definitions=[undone, inner]) as engine:
+        await failed(engine, undone)
+        actions = (await (await engine.get("r")).picture()).actions
+        assert "fork" in actions
+        assert not {"retry", "rewind"} & set(actions)
+        plain = await engine.start(inner)
+        with pytest.raises(RunFailed):
+            await plain.result()
+        assert {"retry", "rewind"} <= set((await plain.picture()).actions)

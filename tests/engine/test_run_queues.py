@@ -38,6 +38,11 @@ async def greet(name: str) -> str:
     return f"hello {name}"
 
 
+@workflow
+async def greet_all(ctx: Any) -> str:
+    return "hello"
+
+
 class Office:
     """An engine on a virtual clock, with a queue `mails`."""
 
@@ -48,7 +53,7 @@ class Office:
         self.engine = self._engine()
 
     def _engine(self) -> Engine:
-        definitions = [mail, book, greet]
+        definitions = [mail, book, greet, greet_all]
         return Engine(store=self.store, clock=self.clock, definitions=definitions, lease_ttl=self.lease_ttl)
 
     async def __aenter__(self) -> "Office":
@@ -138,6 +143,23 @@ async def test_a_waiting_run_can_be_cancelled_and_does_nothing():
         assert (await run.picture()).input == "ann"
         with pytest.raises(RunFailed, match="not needed"):
             await run.result()
+
+
+async def test_a_queue_with_nothing_on_it_and_no_limits_is_not_listed():
+    async with Office() as office:
+        await (await office.engine.start(greet_all, queue="once")).result()
+        assert await office.engine.queues.list() == []
+        assert await office.store.run_queues.backlogs() == []
+
+
+async def test_none_of_many_runs_that_are_cancelled_while_they_wait_begins():
+    """More than an engine reads from its inbox at a time."""
+    async with Office() as office:
+        await office.engine.queues.pause("any")
+        runs = await asyncio.gather(*(office.engine.start(greet_all, queue="any") for _ in range(501)))
+        await asyncio.gather(*(run.cancel() for run in runs))
+        await asyncio.gather(*(run.result() for run in runs), return_exceptions=True)
+        assert {await run.status() for run in runs} == {"cancelled"}
 
 
 async def test_a_waiting_run_can_not_be_changed():

@@ -1,6 +1,7 @@
 """Schedules on an engine with virtual time: they fire once a time, whatever clocks and crashes do."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -138,6 +139,16 @@ async def test_what_was_missed_while_no_engine_ran_is_told_and_what_is_not_too_l
         await clock.advance(0)
         assert await fates(engine) == [("missed", "00:10"), ("started", "00:50"), ("started", "01:00")]
     await store.dispose()
+
+
+async def test_a_run_whose_code_is_gone_is_asked_for_every_ten_seconds_also_when_its_next_time_has_passed(caplog: Any):
+    async with sim([]) as s:
+        await s.engine.schedules.create("s", "gone", every=MINUTE, check=False)
+        with caplog.at_level(logging.WARNING, "plait.schedules"):
+            for _ in range(30):
+                await s.clock.advance(10)
+                assert len(caplog.records) < 100
+        assert (await fates(s.engine))[0] == ("failed", "00:01")
 
 
 async def test_skip_queue_and_allow_meet_a_run_that_has_not_ended():

@@ -49,6 +49,11 @@ async def for_worker(ctx: Context) -> int:
     return await ctx.step("render", render, queue="gpu")
 
 
+@workflow
+async def for_child(ctx: Context) -> None:
+    await ctx.join("all", {"one": lambda c: c.child("late", for_time)})
+
+
 ALL = [for_message, for_approval, for_time, for_retry, for_worker]
 
 
@@ -79,6 +84,16 @@ async def test_a_run_that_waits_is_listed_with_its_reason(definition: Any, kind:
         assert await engine.runs(RunFilter(status="working")) == []
         assert [row.id for row in await engine.runs(RunFilter(status="running"))] == [handle.id]
         assert (await handle.view()).phase == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("definition", "text"), [(for_worker, "no worker on queue `gpu`"), (for_child, "child run `all / one / late`")]
+)
+async def test_nothing_in_the_picture_of_a_parked_run_is_running(definition: Any, text: str):
+    async with Engine("memory:", definitions=[*ALL, for_child]) as engine:
+        handle = await engine.start(definition)
+        await parked(engine, handle, text)
+        assert {node.status for node in (await handle.view()).nodes} == {"waiting"}
 
 
 async def test_the_reason_follows_the_run_and_goes_with_its_end():

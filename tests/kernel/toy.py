@@ -458,6 +458,7 @@ class ToyBundle:
     name = "toy"
     events: Any = ToyEvent
     rewinds = False
+    retries_compensated = False
     edits_agents = False
     edits_outputs = False
     hears_after_end = False

@@ -69,8 +69,8 @@ def test_an_iterator_ends_where_calendars_do():
         ("1- * * * *", "minute `1-`: a value is missing"),
         ("-5 * * * *", "minute `-5`: a value is missing"),
         ("٣ * * * *", "minute `٣`: `٣` is not a value"),
-        ("0 0 30 2 *", "no 2 has a day 30"),
-        ("0 0 31 2,4 *", "no 2,4 has a day 31"),
+        ("0 0 30 2 *", "no month of `2` has a day 30"),
+        ("0 0 31 2,4 *", "no month of `2,4` has a day 31"),
     ],
 )
 def test_what_can_not_be_read_is_refused_with_its_place(text: str, why: str):

@@ -6,7 +6,7 @@ from typing import Any
 
 from plait.server.quotas import KEY_LABEL
 from plait.server.site import Settings
-from tests.server.serving import Served, problem, serving
+from tests.server.serving import Served, problem, serving, soon
 
 RUN = {"definition": "asking"}
 
@@ -49,6 +49,26 @@ async def test_a_key_has_no_more_runs_under_way_than_it_may_and_gets_their_place
         while await handle.status() == "running":
             pass
         assert (await start(served, limited)).status_code == 201
+
+
+async def test_a_fork_counts_for_the_key_that_made_it_and_for_no_other():
+    async with serving(settings=Settings(open=False)) as served:
+        one, other = await key(served, max_running=1), await key(served, max_running=1)
+        run = (await start(served, one, labels={"shop": "north"})).json()["id"]
+        await soon(lambda: approvals(served, one))
+        forks = [await served.client.post(f"/api/v1/runs/{run}/fork", json={}, headers=other) for _ in range(2)]
+        problem(forks[1], 429, "auth.too_many_running")
+        labels = [await labels_of(served, id, one) for id in (run, forks[0].json()["id"])]
+        assert labels[0].pop(KEY_LABEL) != labels[1].pop(KEY_LABEL)
+        assert labels == [{"shop": "north"}] * 2
+
+
+async def approvals(served: Served, headers: dict[str, str]) -> list[Any]:
+    return (await served.client.get("/api/v1/approvals", headers=headers)).json()["approvals"]
+
+
+async def labels_of(served: Served, id: str, headers: dict[str, str]) -> dict[str, str]:
+    return (await served.client.get(f"/api/v1/runs/{id}", headers=headers)).json()["run"]["labels"]
 
 
 async def test_quotas_are_shown_with_a_key_and_wrong_ones_are_refused():

@@ -233,6 +233,17 @@ async def test_who_has_no_claim_can_not_write_into_the_logs_of_a_run():
 # -- bad input ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("verb", "more"), [("keep", {"index": 0, "entry": 1}), ("suspend", {"wait": TOMORROW})])
+async def test_only_an_agent_keeps_a_journal_and_is_suspended(verb: str, more: dict[str, Any]):
+    async with printing() as served:
+        id = await served.start("book", 7)
+        task = await one(served)
+        refused = problem(await served.post(f"/tasks/{verb}", {"id": task["id"], **more}), 422, "task.bad_entry")
+        assert refused["title"] == "a task of the kind `step` has no journal, and can't be suspended"
+        await served.post("/tasks/complete", {"id": task["id"], "output": "page 7"})
+        assert (await served.ended(id))["output"] == "page 7"
+
+
 async def test_a_worker_needs_a_key_of_the_role_worker():
     async with printing(KEYS) as served:
         problem(await claim(served), 401, "auth.no_key")
@@ -306,6 +317,8 @@ async def test_a_protocol_that_is_too_new_is_refused_with_the_version_to_use():
         found = problem(await claim(served, protocol=2), 422, "task.protocol_too_new")
         assert "versions up to 1" in found["why"]
         problem(await claim(served, protocol=0), 422, "http.bad_body")
+        newer = {"protocol": 2, "capabilities": ["gzip"]}  # what only that version has is not what is wrong
+        problem(await claim(served, **newer), 422, "task.protocol_too_new")
 
 
 async def test_an_unknown_kind_is_refused_with_those_there_are():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -26,6 +26,10 @@ class Shape(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of request bodies; by itself an empty one."""
+
+    @classmethod
+    def check_misfit(cls, given: dict[str, Any]) -> None:
+        """Raises if a body that does not fit has a better reason for it than where it does not."""
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from plait.kernel.errors import ErrorInfo
+from plait.kernel.errors import ErrorInfo, InvalidInput
 from plait.kernel.queued import QUEUE_NAME
 from plait.kernel.store import LineLevel
 
@@ -27,6 +27,17 @@ _Name = Annotated[str, Meta(min_length=1, max_length=400)]
 DEFAULT_LEASE = 30_000
 
 
+def check_protocol(version: int) -> None:
+    """Refuses a worker that speaks a newer version than this one."""
+    if version > PROTOCOL:
+        raise InvalidInput(
+            "task.protocol_too_new",
+            f"the worker speaks version {version} of the protocol",
+            why=f"this server knows versions up to {PROTOCOL}",
+            fix=f"use a newer server, or let the worker send protocol {PROTOCOL}",
+        )
+
+
 class ClaimTasks(Body, frozen=True, kw_only=True):
     worker: WorkerName
     """Shown to people: who does the task."""
@@ -40,6 +51,13 @@ class ClaimTasks(Body, frozen=True, kw_only=True):
     handlers: Annotated[list[_Name], Meta(min_length=1, max_length=10_000)] | None = None
     """Only tasks that call one of these functions; left out: whatever there is."""
     protocol: Annotated[int, Meta(ge=1)] = PROTOCOL
+
+    @classmethod
+    def check_misfit(cls, given: dict[str, Any]) -> None:
+        """A newer version may well send what this one does not know."""
+        version = given.get("protocol")
+        if isinstance(version, int):
+            check_protocol(version)
 
 
 class QueueTask(Shape, frozen=True, kw_only=True):

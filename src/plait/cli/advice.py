@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Collection
+
+from plait.api.run import Action
 from plait.kernel.cause import cause_of
 from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
 from plait.kernel.store import RunRow
@@ -15,8 +20,8 @@ NO_ENGINE = "no engine is running on this database: nothing moves until one is (
 
 def standing(row: RunRow) -> str:
     match status_of(row):
-        case "running" | "waiting":
-            return "is running; it waits for:"
+        case "running" | "waiting" as status:
+            return f"is {status}:"
         case "blocked":
             return "is blocked: nothing is lost, and it continues when code that fits is loaded"
         case "failed" if row.error is not None:
@@ -27,19 +32,22 @@ def standing(row: RunRow) -> str:
             return f"{verb} {status}{reason}"
 
 
-def hints(row: RunRow, waiting: list[Reason], *, working: bool | None) -> list[str]:
+def hints(row: RunRow, waiting: list[Reason], actions: Collection[Action], *, working: bool | None) -> list[str]:
     """`working`: whether an engine is at work; None if nobody knows."""
     run = run_argument(row)
     found: list[str] = []
     match status_of(row):
         case "failed":
-            found.append(f"when the cause is gone: plait retry {run}")
+            if "retry" in actions:
+                found.append(f"when the cause is gone: plait retry {run}")
+            elif "fork" in actions:  # nothing can be done about a run whose values were erased
+                found.append(f"its steps were compensated; to do some again: plait fork {run} --at STEP")
             found.append(f"to see where: plait show {run}")
             found += _in_child(row)
         case "blocked":
             found += extension_of(row.dialect).blocked_advice(run)
         case "running" | "waiting":
-            found += _for_reasons(run, waiting)
+            found += _for_reasons(run, row.namespace, waiting)
             if working is False:
                 found.append(NO_ENGINE)
         case _:
@@ -61,13 +69,27 @@ def compensation_hints(view: RunView) -> list[str]:
     return [f"{label} failed; to retry or skip it: plait dlq" for label in failed]
 
 
-def _for_reasons(run: str, waiting: list[Reason]) -> list[str]:
+_UNSERVED = re.compile("no worker on queue `([^`]+)`")
+_CHILD = re.compile("child(?: run)? `([^`]+)`")
+
+
+def _named(said: re.Pattern[str], waiting: list[Reason]) -> list[str]:
+    """What the reasons name in this way, each once."""
+    found = [said.search(reason.text) for reason in waiting]
+    return list(dict.fromkeys(each[1] for each in found if each is not None))
+
+
+def _for_reasons(run: str, namespace: str, waiting: list[Reason]) -> list[str]:
     found: list[str] = []
     kinds = {reason.kind for reason in waiting}
     if "message" in kinds:
         found.append(f"to send it: plait message {run} NAME JSON")
     if "approval" in kinds:
         found.append(f"to decide: plait approve {run}  (or with --reject)")
+    found += [
+        f"to do its tasks: plait worker MODULE --queue {shlex.quote(queue)}" for queue in _named(_UNSERVED, waiting)
+    ]
+    found += [f"to see what that waits for: plait why {quoted(child, namespace)}" for child in _named(_CHILD, waiting)]
     if "callback" in kinds:
         found.append(f"its step server answers at its webhook; or: plait message {run} work:TOKEN JSON")
     return found
@@ -79,7 +101,5 @@ def run_argument(row: RunRow) -> str:
 
 
 def quoted(id: str, namespace: str) -> str:
-    import shlex
-
     name = shlex.quote(id)
     return name if namespace == DEFAULT_NAMESPACE else f"{name} --namespace {namespace}"

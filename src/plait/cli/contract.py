@@ -25,6 +25,7 @@ from plait.kernel.admission import QueueSettings
 from plait.kernel.approval import Approval, ApprovalStatus
 from plait.kernel.definitions import Plan
 from plait.kernel.events import Recorded
+from plait.kernel.queued import SeenWorker
 from plait.kernel.run_queues import QueueState, SlotHolder
 from plait.kernel.store import DeadLetter, Line, RunFilter, RunRow
 
@@ -95,6 +96,7 @@ class Queues(Protocol):
     async def list(self, *, namespace: str = ...) -> list[QueueState]: ...
     async def show(self, name: str, *, namespace: str = ...) -> QueueState: ...
     async def holders(self, name: str, *, namespace: str = ...) -> list[SlotHolder]: ...
+    async def workers(self, name: str, *, namespace: str = ...) -> list[SeenWorker]: ...
 
 
 class Schedules(Protocol):

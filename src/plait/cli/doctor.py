@@ -132,8 +132,8 @@ async def _examine_deeply(db: str, report: Report) -> None:
 
 async def _examine_database(db: str, report: Report) -> None:
     _disk(db, report)
-    _permissions(db, report)
     async with looking(db) as engine:
+        _permissions(db, report)  # those of another program's file are not ours to judge
         report.facts |= await engine.kernel.store.facts()
         report.facts["encryption"] = await engine.encryption.describe()
         now = words.now()
@@ -143,8 +143,8 @@ async def _examine_database(db: str, report: Report) -> None:
         examine_runs(live, now, report)
         pooled = await _pools(engine, report)
         await _left_lying(engine, pooled, live, any(alive(owner, now) for owner in held), now, report)
-        letters = await engine.kernel.store.dead_letters(None)
-        examine_letters([letter for letter in letters if letter.status == "pending"], report)
+        letters = await engine.kernel.store.dead_letters(None, status="pending")
+        examine_letters(letters, report)
 
 
 def _clock(report: Report) -> None:

@@ -216,7 +216,7 @@ def why(
     """Explain why a run is not moving, and what to do."""
     found, untaken, working = do(_why(run, Where(db, key, namespace)))
     row, waiting = found.row, found.waiting
-    hints = advice.hints(row, waiting, working=working) + advice.compensation_hints(found.view)
+    hints = advice.hints(row, waiting, found.actions, working=working) + advice.compensation_hints(found.view)
     if json:
         emit(run_document(row, waiting=waiting, untaken=untaken, working=working, fix=hints))
         return

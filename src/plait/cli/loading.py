@@ -15,10 +15,12 @@ from pathlib import Path
 from types import ModuleType
 
 from plait.agents.tools.function_tool import FunctionTool
-from plait.kernel.errors import InvalidInput, NotFound
+from plait.kernel.errors import InvalidInput, NotFound, PlaitError
 
 from . import own_dialects
 from .extensions import extensions
+
+_OURS = str(Path(__file__).parents[1])
 
 
 def load_definitions(names: Iterable[str]) -> list[object]:
@@ -91,13 +93,16 @@ def _import(dotted: str, given: str) -> ModuleType:
 def _broken(given: str, error: BaseException) -> InvalidInput:
     """The user's own code failed while it was imported: say where, without our frames around it."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    frames = [frame for frame in frames if frame.filename != __file__]
+    # A wrong option of `@step` is raised in our code, and written in theirs
+    theirs = [frame for frame in frames if not frame.filename.startswith(_OURS)]
+    frames = theirs or [frame for frame in frames if frame.filename != __file__]
     where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
     if isinstance(error, SyntaxError):
         where = f"{error.filename}:{error.lineno}: "
+    fix = "make `python -c 'import …'` work with it first"
+    text = str(error)
+    if isinstance(error, PlaitError):
+        fix, text = error.fix or fix, f"{error.what}{error.why and f': {error.why}'} [{error.code}]"
     return InvalidInput(
-        "cli.import_failed",
-        f"`{given}` can't be imported",
-        why=f"{where}{type(error).__name__}: {error}",
-        fix="make `python -c 'import …'` work with it first",
+        "cli.import_failed", f"`{given}` can't be imported", why=f"{where}{type(error).__name__}: {text}", fix=fix
     )

@@ -10,6 +10,7 @@ import typer
 from plait.kernel.admission import QueueSettings, duration
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import caller_id
+from plait.kernel.queued import SeenWorker
 from plait.kernel.run_queues import QueueState, SlotHolder
 
 from . import words
@@ -59,16 +60,19 @@ def list_(namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, 
 
 @queues.command()
 def show(name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
-    """Show one, and who holds its slots."""
-    state, holders = do(_get(Where(db, key, namespace), name))
+    """Show one, its workers, and who holds its slots."""
+    state, holders, workers = do(_get(Where(db, key, namespace), name))
     if json:
-        emit({**_document(state), "slots": [_holder(holder) for holder in holders]})
+        seen = [document(worker=each.worker, seen_at=each.seen_at) for each in workers]
+        emit({**_document(state), "slots": [_holder(holder) for holder in holders], "workers": seen})
         return
-    facts([("queue", state.name), ("limits", _limits(state.settings)), ("waiting", _waiting(state))])
+    now = words.now()
+    asked = ", ".join(f"{each.worker} ({words.ago(each.seen_at, now)})" for each in workers)
+    limits, waiting = _limits(state.settings), _waiting(state)
+    facts([("queue", state.name), ("limits", limits), ("waiting", waiting), ("workers", asked or "none seen lately")])
     if not holders:
         say("no slot is held")
         return
-    now = words.now()
     rows = [
         (caller_id(each.run_id), each.label, each.worker or "", each.partition, words.ago(each.since, now))
         for each in holders
@@ -146,10 +150,11 @@ async def _all(where: Where) -> list[QueueState]:
         return await session.engine.queues.list(namespace=session.namespace)
 
 
-async def _get(where: Where, name: str) -> tuple[QueueState, list[SlotHolder]]:
+async def _get(where: Where, name: str) -> tuple[QueueState, list[SlotHolder], list[SeenWorker]]:
     async with connect(where) as session:
         queues, namespace = session.engine.queues, session.namespace
-        return await queues.show(name, namespace=namespace), await queues.holders(name, namespace=namespace)
+        state, holders = await queues.show(name, namespace=namespace), await queues.holders(name, namespace=namespace)
+        return state, holders, await queues.workers(name, namespace=namespace)
 
 
 async def _change(where: Where, action: str, name: str, limits: dict[str, Any]) -> QueueState:
@@ -165,7 +170,7 @@ def _rate(text: str | None) -> tuple[int | None, float]:
         return None, 1.0
     found = _RATE.fullmatch(text.strip())
     if found is None:
-        raise InvalidInput("cli.bad_rate", f"--rate {text!r}", fix="write 50/s, 100/5m or 1000/d")
+        raise InvalidInput("cli.bad_rate", f"--rate {text!r} is no rate", fix="write 50/s, 100/5m or 1000/d")
     return int(found[1]), float(found[2] or 1) * _UNITS[found[3] or "s"]
 
 

@@ -147,8 +147,8 @@ def serve(
 
     Tokens of an OIDC issuer are accepted, too: set PLAIT_OIDC_ISSUER and PLAIT_OIDC_AUDIENCE. Stop it with Ctrl-C or
     SIGTERM: running work is finished, and other engines take over its runs. A second signal stops it at once.
-    With --until-idle it also ends by itself: when nothing is running, no task is on a queue and no timer fires within
-    a minute.
+    With --until-idle it also ends by itself: when nothing is running, no task is on a queue, and within a minute no
+    timer fires and no run on a queue may start.
 
     With --processes, that many engines share the port and the runs. One that dies is restarted.
     """

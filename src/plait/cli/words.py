@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from plait.kernel.agent_totals import AgentTotals
 from plait.kernel.counted import counted as counted
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis
+from plait.kernel.moment import utc
 from plait.kernel.view import Reason
 
 
@@ -21,7 +21,7 @@ def now() -> Millis:
 
 def clock(at: Millis | None) -> str:
     """In UTC, as everywhere in Plait."""
-    return "" if at is None else datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return "" if at is None else utc(at)
 
 
 def duration(ms: int) -> str:

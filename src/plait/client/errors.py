@@ -148,7 +148,7 @@ def unreachable(error: httpx.HTTPError | httpx.InvalidURL, url: str) -> PlaitErr
             return NoAnswer(
                 "client.dropped",
                 f"{url} closed the connection before it responded",
-                why=_reason(error),
+                why="" if isinstance(error, httpx.RemoteProtocolError) else _reason(error),
                 fix="check whether the request was processed before you send it again",
             )
 

@@ -8,6 +8,7 @@ from plait.api.queue import Queue, QueueDetail, QueueLimits, QueueList
 from plait.api.transport import Transport
 from plait.kernel.admission import NO_LIMITS, SECOND, QueueSettings
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, run_key
+from plait.kernel.queued import SeenWorker
 from plait.kernel.run_queues import QueueState, SlotHolder
 
 
@@ -68,6 +69,10 @@ class RemoteQueueControl:
             )
             for slot in (await self._detail(name, namespace)).slots
         ]
+
+    async def workers(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> list[SeenWorker]:
+        """The workers that asked for tasks of a queue lately."""
+        return [SeenWorker(name, each.worker, each.seen_at) for each in (await self._detail(name, namespace)).workers]
 
     async def _detail(self, name: str, namespace: str) -> QueueDetail:
         return await self._transport.get(self._transport.path("queues", name), QueueDetail, {"namespace": namespace})

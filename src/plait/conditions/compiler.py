@@ -19,7 +19,7 @@ from .cache import Cache, Key
 from .condition import Condition
 from .facts import EMPTY, Place
 from .findings import Findings, InvalidCondition, listed
-from .references import Pinning
+from .references import Pinning, references
 from .test import Read
 
 _cache: Final = Cache()
@@ -40,7 +40,7 @@ def compile(
     """
     findings = Findings()
     pinning = Pinning(blobs, findings)
-    compiled = _compiled(pinning.pin(condition), place, findings)
+    compiled = _compiled(pinning.pin(condition) if references(condition) else condition, place, findings)
     if place == "policy":
         nodes = ()
     if compiled is not None and nodes is not None:

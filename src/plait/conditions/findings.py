@@ -9,6 +9,8 @@ from plait.kernel.errors import Flaw, InvalidInput
 
 _SHOWN = 20
 """Names that a message lists."""
+_MOST = 200
+"""Flaws that are looked for: a condition that is wrong everywhere must not keep others waiting."""
 _LONGEST = 64
 """Characters of a name that a message shows."""
 
@@ -23,10 +25,15 @@ class InvalidCondition(InvalidInput):
 
 
 class Findings:
-    """Mutable: readers add to it, and go on to find the next."""
+    """Mutable: readers add to it, and go on to find the next, until it is full."""
 
     def __init__(self) -> None:
         self.flaws: list[Flaw] = []
+
+    @property
+    def full(self) -> bool:
+        """There are as many as anybody reads."""
+        return len(self.flaws) >= _MOST
 
     def add(self, code: str, pointer: str, what: str, fix: str = "") -> None:
         message = f"{what}; {fix}" if fix else what

@@ -41,6 +41,8 @@ class Reader:
 
     def read(self, condition: Any, pointer: str) -> Test | None:
         """None if it has flaws, which are noted."""
+        if self._leaves > MAX_LEAVES:
+            return None
         if isinstance(condition, str):
             self._count(pointer)
             return cel.of_text(condition, pointer, self._findings, self._names)

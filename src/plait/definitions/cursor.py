@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, cast
 
-from .flaws import Note, escape
+from .flaws import MOST, Note, escape
 from .nearest import nearest
 
 S = TypeVar("S", bound=str)
@@ -29,6 +29,11 @@ class Cursor:
         self.data = data
         self.pointer = pointer
         self.notes: list[Note] = [] if notes is None else notes
+
+    @property
+    def full(self) -> bool:
+        """Enough flaws are noted; what has not been read yet may be left out."""
+        return len(self.notes) >= MOST
 
     def note(self, field: str, what: str, fix: str, code: str = "") -> None:
         """`code` where the dialect has one for this sort of flaw, other than that of the whole."""
@@ -50,7 +55,7 @@ class Cursor:
         """Notes fields that mean nothing: most are typing errors."""
         known = sorted(known)
         for field in self.data:
-            if field not in known:
+            if field not in known and not self.full:
                 meant = nearest(field, known)
                 advice = f"did you mean '{meant}'?" if meant is not None else "remove it;"
                 self.note(field, f"unknown field '{field}'", f"{advice} known: {', '.join(known)}")

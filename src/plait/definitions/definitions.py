@@ -8,6 +8,7 @@ another.
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -20,6 +21,7 @@ from plait.kernel.clock import Clock
 from plait.kernel.definitions import Description
 from plait.kernel.errors import InvalidInput, NotFound, PlaitError, Stale
 from plait.kernel.ids import DEFAULT_NAMESPACE, check_namespace
+from plait.kernel.json_text import LONG
 from plait.kernel.records import Records
 
 from .changes import saved
@@ -81,14 +83,19 @@ class Definitions:
         check_namespace(namespace)
         self._check_new(dialect, check_name(name), body, source)
         values.text("the source", source, max_length=values.MAX_BYTES)
-        plain = values.decode(values.encode(body))  # as it will be read
+        text = values.encode(body)
+        plain = values.decode(text)  # as it will be read
         if not isinstance(plain, dict | None):
             raise InvalidInput("definitions.bad_content", f"`{name}` is not a JSON object", fix="send an object")
+        if len(bytes(text)) > LONG:  # others would have to wait
+            digest = await asyncio.to_thread(content_hash, plain, source)
+        else:
+            digest = content_hash(plain, source)
         draft = Description(
             dialect=dialect,
             name=name,
             version="",
-            hash=content_hash(plain, source),
+            hash=digest,
             doc=doc,
             source=source,
             body=plain,

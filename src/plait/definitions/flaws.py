@@ -8,6 +8,10 @@ import msgspec
 
 from plait.kernel.errors import Flaw, InvalidInput
 
+MOST = 200
+"""Flaws that are told. Nobody reads more, and a definition that is wrong a hundred thousand times must not keep others
+waiting until each is described."""
+
 
 class Note(msgspec.Struct, frozen=True):
     """A flaw as its reader noted it, when it is not yet known how many there will be."""
@@ -37,13 +41,13 @@ class Summary(msgspec.Struct, frozen=True):
 
 def summary(code: str, notes: Sequence[Note]) -> Summary:
     first, *others = notes
-    more = f" (and {len(others)} more)" if others else ""
+    more = f" (and {'at least ' if len(notes) >= MOST else ''}{len(others)} more)" if others else ""
     what, fix = (first.what, first.fix + more) if first.fix else (first.what + more, "")
-    return Summary(what, fix, [note.flaw(code) for note in notes])
+    return Summary(what, fix, [note.flaw(code) for note in notes[:MOST]])
 
 
 class InvalidDefinition(InvalidInput):
-    """It is no definition of its dialect. The text names the first flaw, `flaws` has them all."""
+    """It is no definition of its dialect. The text names the first flaw, `flaws` has the first `MOST`."""
 
     def __init__(self, code: str, notes: Sequence[Note]) -> None:
         found = summary(code, notes)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, cast
 import msgspec
 from msgspec import inspect
 
-from .flaws import Note, escape
+from .flaws import MOST, Note, escape
 from .nearest import nearest
 
 _MISSING: Any = object()
@@ -32,6 +32,11 @@ class ShapeReader:
         """`owner` begins every message, such as "node `A`: "; None if it can't be read."""
         found = self._struct(_info(struct), data, _Place(pointer, "", owner))
         return None if found is _MISSING else found
+
+    @property
+    def full(self) -> bool:
+        """Enough flaws are noted; what has not been read yet may be left out."""
+        return len(self.notes) >= MOST
 
     def note(self, pointer: str, what: str, fix: str = "") -> None:
         self.notes.append(Note(pointer, what, fix, self._code))
@@ -58,7 +63,7 @@ class ShapeReader:
     def _struct(self, info: inspect.StructType, data: Mapping[str, Any], at: _Place) -> Any:
         known = {field.encode_name: field for field in info.fields}
         for name in data:
-            if name not in known:
+            if name not in known and not self.full:
                 self._unknown(name, known, at)
         found: dict[str, Any] = {}
         for field in known.values():
@@ -82,7 +87,8 @@ class ShapeReader:
     def _list(self, info: inspect.ListType, value: Any, at: _Place) -> Any:
         if not isinstance(value, list | tuple):
             return self._wrong(info, value, at)
-        items = [self._read(info.item_type, each, at.item(i)) for i, each in enumerate(cast("list[Any]", value))]
+        written = enumerate(cast("list[Any]", value))
+        items = [self._read(info.item_type, each, at.item(i)) for i, each in written if not self.full]
         return [each for each in items if each is not _MISSING]
 
     def _dict(self, info: inspect.DictType, value: Any, at: _Place) -> Any:
@@ -93,6 +99,7 @@ class ShapeReader:
         read = {
             key: self._read(info.value_type, item, at.inside(key))
             for key, item in cast("dict[str, Any]", value).items()
+            if not self.full
         }
         return {key: item for key, item in read.items() if item is not _MISSING}
 

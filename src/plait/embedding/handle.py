@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from plait.dialects.code.definition import Workflow, is_workflow, workflow
 from plait.dialects.code.op_state import OpState
+from plait.dialects.code.options import bad_option
 from plait.kernel import values
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.errors import ErrorInfo, RunFailed
@@ -84,8 +85,10 @@ class WorkflowHandle:
         return message.id
 
     async def evict(self) -> None:
-        """Ends the pass at its next batch, so that another host can take over the run."""
+        """Ends the pass at its next batch, or at once if this handle's waits, so that another host can take over."""
         await self._setup.driver.set(EVICTED, b"1")
+        if self._pass is not None:
+            self._pass.leave()
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
         """Ends the run. With `compensate`, its steps are rolled back first."""
@@ -142,6 +145,8 @@ def run_workflow(
 ) -> WorkflowHandle:
     """Runs a workflow on a key-value store of its own, without an engine; starts a pass at once. Call it again when an
     alarm rings or a message was sent. `input` counts for the first pass only; the run keeps it."""
+    if mode not in get_args(Mode):
+        raise bad_option(f"mode={mode!r} of run_workflow", "use yield or live")
     definition: Workflow[..., Any] = fn if is_workflow(fn) else workflow(fn)
     run_id = run_key("default", workflow_id, new=True)
     return WorkflowHandle(Setup(workflow_id, run_id, definition, input, driver, clock or SystemClock(), Ids()), mode)

@@ -189,6 +189,13 @@ class Pass:
             return Conflict("CODE_DIVERGED", f"run {setup.workflow_id} is blocked")
         return setup.bundle().blocked(setup.workflow_id, run.blocked)
 
+    def leave(self) -> None:
+        """It is evicted. A pass that waits may have no next batch at which it would see that."""
+        store = self._store
+        if store is not None and store.standing == "parked":
+            store.standing = "evicted"
+            store.changed.set()
+
     # -- from outside --------------------------------------------------------------------------------------------
 
     async def tell(self, message: Message) -> bool:
@@ -205,7 +212,10 @@ class Pass:
             mirror.expect(message.id, *await append(driver, message, mirror.last_message))
             if self._kernel is not kernel:
                 return True
-            answered = await self._feed(kernel, message)
+            try:
+                answered = await self._feed(kernel, message)
+            except LeaseLost:
+                return True  # the pass is over, and the next one reads it
         await answered
         return True
 

@@ -1,6 +1,7 @@
 """Pools whose code no engine has: nobody owns their shards, so whoever removes old runs fences the last owner itself.
-Ended runs go, and empty pools after them; a run that somebody cancels goes back to the shard that its id says, where it
-is ended without its code. A pool whose code comes back is claimed as ever, at once."""
+Ended runs go, and empty pools after them; a worker that is gone leaves its slot to others; a run that somebody cancels
+goes back to the shard that its id says, where it is ended without its code. A pool whose code comes back is claimed as
+ever, at once."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ log = logging.getLogger("plait.retention")
 
 
 _INPUTS = 5_000
-"""That are looked at for cancels."""
+"""Most inputs searched for cancels."""
 _input = msgspec.json.Decoder(AnyInput)
 
 
@@ -31,24 +32,29 @@ class AbandonedPools:
         self._kernel = kernel
         self._fleet: Fleet | None = kernel.store.fleet
         self.shards: frozenset[Shard] = frozenset()
-        """As of this round."""
+        """Abandoned shards as of this round."""
         self._epochs: dict[Shard, Epoch] = {}
-        """Raised in this round."""
+        """Epochs raised in this round."""
 
     async def look(self) -> None:
-        """A round begins."""
+        """Starts a round."""
         self._epochs.clear()
         self.shards = frozenset() if self._fleet is None else frozenset(await self._fleet.abandoned())
 
     async def epochs(self, shards: Collection[Shard]) -> dict[Shard, Epoch]:
-        """To write to these with, as far as nobody holds them. Only what has a run to remove is written to."""
+        """Epochs for writing to these shards, if nobody holds them. Only shards with something to write are fenced."""
         new = self.shards.intersection(shards).difference(self._epochs)
         if self._fleet is not None and new:
             self._epochs |= {lease.shard: lease.epoch for lease in await self._fleet.raise_epochs(new)}
         return self._epochs
 
+    async def free_slots(self) -> None:
+        """Of workers that died with tasks of runs that wait for code."""
+        if self._fleet is not None and self.shards:
+            await self._fleet.free_slots(self.shards)
+
     async def send_cancelled_home(self) -> None:
-        """Runs that wait for code, and that are to end."""
+        """Moves cancelled runs that wait for code back to the shard of their ids."""
         if not self.shards:
             return
         waiting = await self._kernel.store.inbox(self.shards, _INPUTS)
@@ -59,7 +65,7 @@ class AbandonedPools:
         await asyncio.gather(*map(self._kernel.append, writes.values()))
 
     async def _ending(self, run_id: RunId, cancel: Cancel) -> RunRow | None:
-        """A run that a request ends without its code; not one that undoes its work, and needs it."""
+        """The row of a run that the cancel ends without its code; None for one that is rolling back and needs it."""
         kernel = self._kernel
         row = await kernel.store.run(run_id)
         if row is None or not ends(cancel, row) or not kernel.code.needed(row.dialect, row.definition, row.version):

@@ -1,7 +1,7 @@
-"""A database as if one archived run had come back: for a look at it, by all that looks at runs.
+"""A view of a database as if one archived run were back in it, for everything that reads runs.
 
-The run is read from its document, all else from the database. Where that is encrypted the document is too, and is read
-with the database's keys: so an erasure reaches it.
+The run is read from its archived document, all else from the database. If the database is encrypted the document is
+too, and is read with the database's keys: so an erasure covers it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FIRST = Seq(0)
 
 
 async def with_archived(store: Store, archive: Archive, namespace: str, run_id: str) -> Store | None:
-    """None if the archive has no such run."""
+    """The view; None if the archive has no such run."""
     content = await archive.find(folder_of(namespace), run_id)
     return None if content is None else cast("Store", ArchivedStore(decode(content), store))
 

@@ -1,4 +1,4 @@
-"""`engine.dlq`: tasks that used up their attempts, to be tried again or given up."""
+"""`engine.dlq`: tasks that exhausted their attempts, to be retried or discarded."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class DeadLetters:
     async def list(
         self, namespace: str = DEFAULT_NAMESPACE, *, all: bool = False, run_id: str | None = None
     ) -> list[DeadLetter]:
-        """Oldest first, of all runs or of one; with `all`, also those that were settled."""
+        """Dead letters of all runs or of one, oldest first; with `all`, settled ones too."""
         self._kernel.must_live()
         key = None if run_id is None else run_key(namespace, run_id)
         return await self._kernel.store.dead_letters(namespace, key, None if all else "pending")
 
     async def retry(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> None:
-        """Tries the task again, with fresh attempts; a run that failed with it goes on."""
+        """Retries the task with fresh attempts; a run that failed with it continues."""
         await self._settle(id, "retry", namespace)
 
     async def discard(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> None:
-        """Gives the task up; a rollback that stopped at it goes on without it."""
+        """Discards the task; a rollback that stopped at it continues without it."""
         await self._settle(id, "discard", namespace)
 
     async def _settle(self, id: str, verdict: Literal["retry", "discard"], namespace: str) -> None:

@@ -1,12 +1,11 @@
-"""What someone is told who decides on an approval that is closed: who decided what, and when."""
+"""The error for a decision on a closed approval: who decided what, and when."""
 
 from __future__ import annotations
-
-from datetime import UTC, datetime
 
 from plait.kernel.approval import Approval
 from plait.kernel.errors import Conflict
 from plait.kernel.ids import caller_id
+from plait.kernel.moment import utc
 
 
 def already_closed(approval: Approval) -> Conflict:
@@ -15,7 +14,7 @@ def already_closed(approval: Approval) -> Conflict:
 
 def _what_happened(approval: Approval) -> str:
     by = f" by {approval.decided_by}" if approval.decided_by else ""
-    at = f" at {_clock(approval)}" if approval.decided_at is not None else ""
+    at = f" at {utc(approval.decided_at)}" if approval.decided_at is not None else ""
     match approval.status:
         case "expired":
             return f"expired{at}"
@@ -33,8 +32,3 @@ def _why(approval: Approval) -> str:
             return f"run {caller_id(approval.run_id)} does not wait for it any more"
         case _:
             return "an approval is decided once"
-
-
-def _clock(approval: Approval) -> str:
-    moment = datetime.fromtimestamp((approval.decided_at or 0) / 1000, UTC)
-    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from plait.api.picture import Picture
 from plait.api.run import Action
 from plait.kernel import values
@@ -19,7 +21,7 @@ from plait.kernel.past import NO_PAST
 from plait.kernel.run import Run
 from plait.kernel.store import RunRow
 from plait.kernel.told_reasons import told_reasons
-from plait.kernel.view import Pause, Phase, Reason, RunView
+from plait.kernel.view import Node, Pause, Phase, Reason, RunView
 
 from .pauses import pauses
 from .queue_reasons import for_a_slot, for_children, on_queues
@@ -42,6 +44,8 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
         more, lines = undo_nodes(run, nodes, events)
         nodes, edges = [*nodes, *more], [*edges, *lines]
         stood = pauses(events, past.shared)
+    if at is None and row.phase == "waiting":
+        nodes = [_parked(node) for node in nodes]
     begun = await recorded(kernel.store, row.id, limit=1)
     return Picture(
         row=row,
@@ -71,8 +75,13 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
     )
 
 
+def _parked(node: Node) -> Node:
+    """Nothing runs in a run that is parked: a step that no worker has claimed waits, and so does what is around it."""
+    return replace(node, status="waiting") if node.status == "running" else node
+
+
 def _erased(row: RunRow, last: int) -> Picture:
-    """What is left of a run whose values were erased: that it was, and how it ended."""
+    """What is left of a run whose values were erased: that it existed, and how it ended."""
     view = RunView(
         run_id=caller_id(row.id),
         namespace=row.namespace,
@@ -107,7 +116,7 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
 
 
 async def _missing_code(kernel: Kernel, row: RunRow) -> Reason | None:
-    """Of a run that went where engines with its code would find it."""
+    """The reason of a run that waits in a pool without an engine."""
     fleet = kernel.store.fleet
     if fleet is None or row.shard < SHARDS:
         return None
@@ -136,7 +145,7 @@ async def _undoing(kernel: Kernel, run: Run) -> Reason:
 
 
 def _phase(run: Run) -> Phase:
-    """At an earlier event, where nobody knows any more what was under way."""
+    """The phase at an earlier event, when work in flight is unknown."""
     return "running" if run.state.status == "running" else "ended"
 
 
@@ -155,7 +164,7 @@ def _output(run: Run) -> Any:
 
 
 def _actions(row: RunRow, run: Run, bundle: Bundle) -> list[Action]:
-    """What makes sense for a run that stands so. Whether it is done is the owner's decision."""
+    """Actions that make sense in the run's current state. The owner decides whether they are carried out."""
     found: list[Action]
     if row.queued:
         return ["cancel", "message"]
@@ -167,6 +176,9 @@ def _actions(row: RunRow, run: Run, bundle: Bundle) -> list[Action]:
         found = ["retry", "fork", "rewind", "compensate"]
     if not bundle.rewinds:
         found.remove("rewind")
+    rollback = run.state.rollback
+    if rollback is not None and (rollback.done or rollback.failed) and not bundle.retries_compensated:
+        found = [action for action in found if action not in ("retry", "rewind")]
     if bundle.edits_agents and run.state.agents is not None:
         found.append("edit_agents")
     if bundle.edits_outputs:

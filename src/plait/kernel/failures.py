@@ -1,14 +1,16 @@
-"""Exceptions as data, and back: what a step raised must look the same after a restart.
+"""Exceptions as data, and back: an exception of a step must look the same after a restart.
 
-An exception is kept as its type, message, scalar arguments and attributes. It is raised again as the
-same class if that class is in a module that is loaded and can be made without running its
-constructor; the caller decides what to raise when it can't.
+An exception is stored as its type, message, scalar arguments and attributes. It is raised again as the same class if
+that class is in a loaded module and can be created without running its constructor; otherwise the caller decides what
+to raise.
 """
 
 from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 from .errors import ErrorInfo, PlaitError
@@ -17,7 +19,7 @@ from .task import TaskError
 _SCALARS = (str, int, float, bool, type(None))
 _MAX_TEXT = 4_000
 _MAX_DEPTH = 8
-"""Causes of causes, and groups in groups."""
+"""Levels of nested causes and of nested groups."""
 _MAX_PARTS = 50
 
 
@@ -41,23 +43,23 @@ def describe(error: BaseException, *, kind: str = "error", code: str = "", depth
 
 
 def _parts(error: BaseException, depth: int) -> dict[str, ErrorInfo]:
-    """Of a group, numbered."""
+    """The exceptions of a group, numbered."""
     if not isinstance(error, BaseExceptionGroup) or depth >= _MAX_DEPTH:
         return {}
     exceptions: tuple[BaseException, ...] = cast("BaseExceptionGroup[BaseException]", error).exceptions
     return {str(number): describe(part, depth=depth + 1) for number, part in enumerate(exceptions[:_MAX_PARTS])}
 
 
-def rebuild(info: ErrorInfo) -> BaseException | None:
-    """The exception as it was raised, or None if its class is not at hand."""
+def rebuild(info: ErrorInfo, member: Callable[[ErrorInfo], BaseException | None] | None = None) -> BaseException | None:
+    """The exception as it was raised, or None if its class is not at hand. `member` makes those of a group."""
     module, _, qualname = info.type.partition(":")
-    found: Any = sys.modules.get(module)
+    found: Any = _loaded(module)
     for part in qualname.split("."):
         found = getattr(found, part, None)
     if not (isinstance(found, type) and issubclass(found, BaseException)):
         return None
     cls: type[BaseException] = found
-    error = _rebuild_group(info, cls) if info.parts else _rebuild_one(info, cls)
+    error = _rebuild_group(info, cls, member or rebuild) if info.parts else _rebuild_one(info, cls)
     if error is not None:
         error.__cause__ = rebuild(info.cause) if info.cause is not None else None
         for note in info.notes:
@@ -65,8 +67,18 @@ def rebuild(info: ErrorInfo) -> BaseException | None:
     return error
 
 
-def _rebuild_group(info: ErrorInfo, cls: type[BaseException]) -> BaseException | None:
-    parts = [rebuild(part) or Exception(part.message) for part in info.parts.values()]
+def _loaded(module: str) -> object:
+    """A module that is loaded. What was typed at the prompt of `python -m asyncio` names `__main__`, and is kept apart
+    from it."""
+    found = sys.modules.get(module)
+    typed: dict[str, Any] | None = getattr(found, "repl_locals", None) if module == "__main__" else None
+    return found if typed is None else SimpleNamespace(**typed)
+
+
+def _rebuild_group(
+    info: ErrorInfo, cls: type[BaseException], member: Callable[[ErrorInfo], BaseException | None]
+) -> BaseException | None:
+    parts = [member(part) or Exception(part.message) for part in info.parts.values()]
     try:
         return cls(*info.args, parts)
     except Exception:
@@ -76,11 +88,11 @@ def _rebuild_group(info: ErrorInfo, cls: type[BaseException]) -> BaseException |
 def _rebuild_one(info: ErrorInfo, cls: type[BaseException]) -> BaseException | None:
     try:
         error = cls.__new__(cls, *info.args)
-        if not (isinstance(error, OSError) and error.args):  # an OSError has taken its arguments apart already
+        if not (isinstance(error, OSError) and error.args):  # OSError has already unpacked its arguments
             error.args = tuple(info.args) or (() if info.message == cls.__name__ else (info.message,))
         for name, value in info.attrs.items():
             setattr(error, name, value)
-        # Some classes can't say what they are without their constructor
+        # Some classes have no text unless their constructor ran
         return error if str(error) or info.message == cls.__name__ else None
     except Exception:
         return None
@@ -89,14 +101,14 @@ def _rebuild_one(info: ErrorInfo, cls: type[BaseException]) -> BaseException | N
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # a class that can't say what it is must not make the failure get lost
+    except Exception:  # a broken `__str__` must not lose the failure
         return ""
 
 
 def _arguments(error: BaseException) -> tuple[Any, ...]:
-    """All or none: half of them would make another error."""
+    """All arguments or none: half of them would make another error."""
     try:
-        # Where a file name was given, only this has it
+        # Only `__reduce__` includes the file name, if one was given
         if isinstance(error, BaseExceptionGroup):
             return (cast("BaseExceptionGroup[BaseException]", error).message,)
         found = error.__reduce__()[1] if isinstance(error, OSError) else error.args
@@ -111,7 +123,7 @@ def _where(error: BaseException) -> str:
 
 
 def storable(text: str, most: int = _MAX_TEXT) -> str:
-    """Whatever an exception says, fit for every store."""
+    """The text of an exception, made storable in every database."""
     return text[:most].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
 
 

@@ -119,7 +119,7 @@ def parse(text: str) -> Cron:
         either_day=not parts[2].startswith("*") and not parts[4].startswith("*"),
     )
     if not found.either_day and not any(min(days) <= _LONGEST_MONTH[month] for month in months):
-        raise _bad(text, f"no {parts[3]} has a day {min(days)}", "name a day that the month has")
+        raise _bad(text, f"no month of `{parts[3]}` has a day {min(days)}", "name a day that the month has")
     return found
 
 

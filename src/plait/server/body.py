@@ -11,6 +11,7 @@ from typing import Any, cast
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from plait.api.shape import Body
 from plait.kernel import json_text, values
 from plait.kernel.errors import Flaw, InvalidInput
 
@@ -38,6 +39,8 @@ async def read_body(scope: Scope, receive: Receive, settings: Settings, shape: A
     try:
         return msgspec.convert(value, shape)
     except msgspec.ValidationError as error:
+        if isinstance(shape, type) and issubclass(shape, Body) and isinstance(value, dict):
+            shape.check_misfit(cast("dict[str, Any]", value))
         return _fit(value, shape, error)
 
 

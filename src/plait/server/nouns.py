@@ -20,6 +20,6 @@ SCHEDULE = Noun(
     character=r"[A-Za-z0-9_.-]",
     max_length=100,
 )
-QUEUE = Noun("queue", "queue.unknown", "there is no queue `{}`", fix="GET /api/v1/queues lists them")
-KEY = Noun("key", "auth.no_such_key", "there is no key {}", fix="GET /api/v1/keys lists them")
+QUEUE = Noun("queue", "queue.unknown", "there is no queue `{}`", fix="`plait queues` lists them")
+KEY = Noun("key", "auth.no_such_key", "there is no key {}", fix="`plait keys` lists them")
 LINK = Noun("link", "auth.bad_link", "invalid link", fix="copy the whole link, or ask for a new one")

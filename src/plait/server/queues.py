@@ -7,7 +7,6 @@ from typing import Literal
 from plait.api.queue import Queue, QueueDetail, QueueLimits, QueueList, QueueSlot, QueueWorker, SetQueue
 from plait.api.route import Answer, AnyRoute, Fault, Reply, Route
 from plait.api.shape import Body, Scoped
-from plait.engine.seen_workers import RECENTLY
 from plait.kernel.admission import QueueSettings
 from plait.kernel.ids import caller_id
 from plait.kernel.run_queues import QueueState, SlotHolder
@@ -27,12 +26,12 @@ async def show(call: Call[Scoped, None]) -> Answer:
     name, queues = call.params["name"], call.host.engine.queues
     state = await queues.show(name, namespace=call.namespace)
     holders = await queues.holders(name, namespace=call.namespace)
-    seen = await call.host.engine.kernel.store.queues.workers(call.namespace, RECENTLY)
+    workers = await queues.workers(name, namespace=call.namespace)
     return Answer(
         QueueDetail(
             queue=queue_of(state),
             slots=[_slot(holder) for holder in holders],
-            workers=[QueueWorker(worker=each.worker, seen_at=each.seen_at) for each in seen if each.queue == name],
+            workers=[QueueWorker(worker=each.worker, seen_at=each.seen_at) for each in workers],
         )
     )
 

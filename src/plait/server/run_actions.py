@@ -21,6 +21,7 @@ from plait.api.shape import Body, Scoped
 from plait.engine import Handle
 
 from .call import AnyCall, Call
+from .quotas import KEY_LABEL
 
 _ENDED = Fault(409, "RUN_FINISHED", "The run has ended, or is in the wrong state for this.")
 
@@ -66,8 +67,10 @@ async def message(call: Call[Scoped, SendMessage]) -> Answer:
 
 async def fork(call: Call[Scoped, ForkRun]) -> Answer:
     handle = await _run(call)
-    await call.host.quotas.take(call.caller, call.namespace)
-    made = await handle.fork(call.body.at, call.body.edits, call.body.id)
+    counted = await call.host.quotas.take(call.caller, call.namespace)
+    # Whose key the other run was started with does not matter
+    labels = {key: value for key, value in (await handle.readable()).labels.items() if key != KEY_LABEL} | counted
+    made = await handle.fork(call.body.at, call.body.edits, call.body.id, labels=labels)
     return Answer(RunRef(id=made.id, namespace=made.namespace, status=await made.status()), 201)
 
 

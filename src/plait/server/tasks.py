@@ -179,7 +179,7 @@ LOST = Fault(
 SETTLED = Fault(409, "task.settled", "The task was cancelled or has timed out. A result is kept as late.")
 
 
-_BAD_ENTRY = Fault(422, "task.bad_entry", "The events or what is waited for can't be read.")
+_BAD_ENTRY = Fault(422, "task.bad_entry", "The events or what is waited for can't be read, or the task is no agent's.")
 
 
 def _report(verb: str, summary: str, handler: Any, body: Any, example: Any, *more: Fault) -> AnyRoute:

@@ -1,6 +1,6 @@
-"""Rows beside the runs and their logs, for a deep look: which of them can't be read, and why.
+"""Rows beside the runs and their logs, for a deep check: which of them can't be read, and why.
 
-Each store has a statement for each of these names, with the columns that the reader takes.
+Each store has a statement for each of these names, with the columns that the reader expects.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from plait.kernel.errors import Damaged
 from plait.kernel.ids import RunId, caller_id
 
 from .columns import Row, Types, check_types, raw
-from .queue_rows import settings_of
+from .queue_rows import check_place, settings_of
 from .rows import approval, dead_letter, timer_row
 from .task_rows import held_task
 
@@ -43,12 +43,13 @@ EXAMINED: Final[dict[str, Callable[[Row], object]]] = {
     "examine_timers": timer_row,
     "examine_tasks": held_task,
     "examine_queues": _queue,
+    "examine_queued_runs": check_place,
     "examine_records": _record,
 }
 
 
 def damaged_rows(name: str, found: Iterable[Row]) -> Iterator[str]:
-    """What is wrong with the rows that a statement found."""
+    """The defects of the rows that a statement returned."""
     read = EXAMINED[name]
     for row in found:
         try:

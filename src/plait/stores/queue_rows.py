@@ -1,31 +1,35 @@
-"""Between queues and a table's columns, which are the same in every SQL store."""
+"""Conversion between queues and a table's columns, the same for every SQL store."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from plait.kernel.admission import EVERY_QUEUE, Load, QueueSettings, Starts
-from plait.kernel.ids import Millis, RunId
+from plait.kernel.errors import Damaged
+from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.run_queues import QueuedRun, QueueState, SlotHolder
 
-from .columns import Row, decoded
+from .columns import MAYBE_NUMBER, Row, Types, check_types, decoded
 from .rows import json_text
+
+log = logging.getLogger("plait.store")
 
 Kind: TypeAlias = Literal["run", "task"]
 
 AT_ONCE = 100
-"""Those that wait and are looked at together."""
+"""Waiting entries read together."""
 ROUNDS = 20
-"""Of looking, where the keys of those that wait are at their limits."""
+"""Reads in a row when the keys of waiting entries are at their limits."""
 
 _settings = msgspec.json.Decoder(QueueSettings)
 
 
 def place_columns(run_id: RunId, place: QueuedRun) -> Row:
-    """Without the times, which are the database's."""
+    """The columns of a place without the times, which the database sets."""
     return (
         run_id,
         place.namespace,
@@ -52,7 +56,8 @@ def limits_of(found: Iterable[Row]) -> dict[str, QueueSettings]:
 
 
 def load_of(running: Sequence[Row], starts: Sequence[Row], workers: Sequence[Row], now: Millis) -> Load:
-    """`running`: by key, how many; `starts`: by key, how many, and when first; `workers`: who has how many."""
+    """The counts of a queue. `running`: (key, count); `starts`: (key, count, first start); `workers`: (worker,
+    count)."""
     return Load(
         running={row[0]: row[1] for row in running},
         starts={row[0]: Starts(row[1], Millis(now - row[2])) for row in starts},
@@ -61,18 +66,47 @@ def load_of(running: Sequence[Row], starts: Sequence[Row], workers: Sequence[Row
 
 
 def limit_name(queue: str) -> str:
-    """As people read it."""
+    """A queue's name in text for people."""
     return "every queue" if queue == EVERY_QUEUE else f"queue `{queue}`"
 
 
 def sooner(now: Millis, rate: Millis | None, *moments: Millis | None) -> Millis | None:
-    """After how long the first of these comes: what a rate says, or one of the moments."""
+    """Milliseconds until the first of these: the wait of a rate limit, or one of the moments."""
     waits = [] if rate is None else [rate]
     waits += [Millis(max(1, moment - now)) for moment in moments if moment is not None]
     return min(waits, default=None)
 
 
-def queue_state(namespace: str, row: Row) -> QueueState:
+_PLACE: Types = {
+    0: ("run_id", str),
+    1: ("namespace", str),
+    2: ("queue", str),
+    3: ("partition", str),
+    4: ("priority", int),
+    5: ("due", MAYBE_NUMBER),
+    6: ("deadline", MAYBE_NUMBER),
+    7: ("enqueued_at", int),
+    8: ("admitted_at", MAYBE_NUMBER),
+}
+
+
+def check_place(row: Row) -> None:
+    """Of a run on a queue."""
+    check_types(row, _PLACE, f"run {caller_id(RunId(str(row[0])))} on queue {row[2]}")
+
+
+def readable_states(namespace: str, found: Iterable[Row]) -> list[QueueState]:
+    """Without queues whose limits are damaged, which are named in the log."""
+    readable: list[QueueState] = []
+    for row in found:
+        try:
+            readable.append(_state(namespace, row))
+        except Damaged as error:
+            log.error("a queue is left out: %s", error)
+    return readable
+
+
+def _state(namespace: str, row: Row) -> QueueState:
     name, column, waiting, delayed, running, waiting_tasks, running_tasks = row
     return QueueState(
         namespace=namespace,

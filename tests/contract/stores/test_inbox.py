@@ -37,6 +37,16 @@ async def test_inputs_come_in_the_order_they_were_sent(backend: Backend):
         assert keys(await store.inbox(ALL, 2)) == names[:2]
 
 
+async def test_what_a_run_is_to_hear_before_it_starts_comes_with_its_start_however_many_wait(backend: Backend):
+    rows = [message("one", "~start"), message("two", "~start"), message("one", "cancel"), message("two", "cancel")]
+    async with opened(backend) as store:
+        for row in rows:
+            await must(store, outside(row.run_id, inbox=[row]))
+        found = [(row.run_id, row.key) for row in await store.inbox(ALL, 1)]
+        assert found == [("one", "~start"), ("one", "cancel")]
+        assert await store.inbox(ALL, 2) == rows
+
+
 async def test_the_same_key_twice_is_one_input(backend: Backend):
     async with opened(backend) as store:
         await must(store, outside("run", inbox=[message("run", "key", body=1)]))

@@ -87,7 +87,7 @@ async def test_what_is_open_is_settled(simulate: Simulate) -> None:
         await s.settle()
         await run.message("go")
         assert await s.result(run) == "over"
-        with refused("RUN_FINISHED", "before update `slow` was done"):
+        with refused("RUN_FINISHED", "began anew before update `slow` was done"):
             await update
         assert (await (await s.engine.get("child")).row()).status == "cancelled"
         assert (await (await s.engine.get("abandoned")).row()).status == "running"
@@ -152,6 +152,53 @@ async def test_what_can_not_go_on_fails_and_says_why(simulate: Simulate, code: s
         run = await s.start(w, 0)
         error = await failure(s, run)
         assert (error.code, text in error.message) == (f"CODE_{code}", True)
+
+
+async def test_input_for_a_workflow_that_takes_none_is_refused(simulate: Simulate) -> None:
+    begun: list[int] = []
+
+    @workflow
+    async def w(ctx: Context) -> None:
+        await ctx.step("a", lambda: begun.append(1))
+        if len(begun) < 3:
+            ctx.continue_as_new(5)
+
+    async with simulate() as s:
+        error = await failure(s, await s.start(w))
+        assert (error.code, "`w` takes no input" in error.message) == ("CODE_INPUT_INVALID", True)
+
+
+async def test_it_may_be_said_inside_of_a_task_group(simulate: Simulate) -> None:
+    @workflow
+    async def w(ctx: Context, n: int) -> str:
+        async with asyncio.TaskGroup() as group, asyncio.TaskGroup() as inner:
+            group.create_task(ctx.sleep("long", 1000))
+            inner.create_task(ctx.sleep("longer", 2000))
+            await ctx.sleep("short", 1)
+            if n < 2:
+                ctx.continue_as_new(n + 1)
+        return f"after {n}"
+
+    async with simulate() as s:
+        assert await s.run(w, 0) == "after 2"
+
+
+async def test_a_task_group_in_which_something_failed_too_fails_the_run(simulate: Simulate) -> None:
+    @workflow
+    async def w(ctx: Context) -> None:
+        async def fails() -> None:
+            await ctx.sleep("as long", 1)
+            raise ValueError("no luck")
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(fails())
+            try:
+                await ctx.sleep("short", 2)
+            finally:
+                ctx.continue_as_new()
+
+    async with simulate() as s:
+        assert "no luck" in str((await failure(s, await s.start(w))).parts)
 
 
 async def test_it_is_for_the_workflow_function_itself(simulate: Simulate) -> None:

@@ -50,6 +50,12 @@ def test_an_async_generator_is_no_workflow() -> None:
             yield 1
 
 
+@pytest.mark.parametrize("what", [print, 5, functools.partial(no_input.fn)], ids=["builtin", "number", "partial"])
+def test_what_is_no_function_is_no_workflow(what: Any) -> None:
+    with refused("CODE_BAD_SIGNATURE", "can't be a workflow"):
+        workflow(what)
+
+
 def test_a_workflow_takes_a_ctx() -> None:
     with refused("CODE_BAD_SIGNATURE", "it takes no `ctx`", "use `async def lonely(ctx, input)`"):
 

@@ -107,6 +107,32 @@ async def test_a_finally_that_awaits_asyncio_is_cut_off() -> None:
         assert await s.result(run) == "done"
 
 
+async def test_code_that_waits_as_it_is_left_is_dropped_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    """The end of a group does, and a `finally` may; to the code around it that is no failure."""
+    seen: list[BaseException] = []
+
+    async def grouped(ctx: Context) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(ctx.sleep("aside", 5))
+            try:
+                await ctx.sleep("nap", 10)
+            finally:
+                await asyncio.sleep(0)
+
+    @workflow
+    async def w(ctx: Context) -> str:
+        try:
+            await grouped(ctx)
+        except Exception as error:
+            seen.append(error)
+            raise
+        return "done"
+
+    async with sim([w], code_cache=0) as s:
+        assert await s.run(w) == "done"
+    assert (seen, caplog.text) == ([], "")
+
+
 async def test_tasks_branches_and_bodies_are_dropped_too() -> None:
     seen: list[str] = []
 

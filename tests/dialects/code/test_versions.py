@@ -1,6 +1,7 @@
 """Changing code under live runs: what fits goes on, what does not is blocked and can be mended."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -154,7 +155,7 @@ async def test_a_renamed_step_blocks_the_run(simulate: Simulate) -> None:
         text = (
             "run o-1: history has step `reserve`, the code asked for step `hold`. "
             'Renamed or deleted: `await ctx.removed("reserve", "step")`. '
-            'New code before it: `if await ctx.version("hold", 2) >= 2:`'
+            'New code before it: `if await ctx.version("with hold", 2) >= 2:`'
         )
         assert text in str(error)
         (reason,) = await run.waiting()
@@ -165,6 +166,62 @@ async def test_a_renamed_step_blocks_the_run(simulate: Simulate) -> None:
         assert [e.type for e in history][: len(before)] == [e.type for e in before]
         assert [e["at"] for e in history.of("op.opened")] == ["reserve", "nap"]
     assert ledger == []  # what was held never ran, and nothing was rolled back
+
+
+async def test_the_gate_that_is_advised_lets_old_and_new_runs_go_on(simulate: Simulate) -> None:
+    """Whatever is behind it has a name of its own, so the gate has another."""
+
+    async def hold(ctx: Context) -> str:
+        await ctx.step("hold", lambda: 1)
+        return await reserve(ctx)
+
+    async def reserve(ctx: Context) -> str:
+        await ctx.step("reserve", lambda: 1)
+        await ctx.sleep("nap", 100)
+        return "over"
+
+    async with simulate() as s:
+        run = await started(s, code(reserve))
+        await deploy(s, code(hold))
+        gate = re.findall(r'if await ctx.version\("(.+?)", 2\)', str(await blocked(s, run)))[0]
+
+        async def gated(ctx: Context) -> str:
+            if await ctx.version(gate, 2) >= 2:
+                await ctx.step("hold", lambda: 1)
+            return await reserve(ctx)
+
+        await deploy(s, code(gated))
+        assert await s.result(run) == await s.run(code(gated)) == "over"
+
+
+async def test_other_branches_are_named_with_what_lets_both_stay(simulate: Simulate) -> None:
+    def joined(*branches: str) -> Any:
+        async def w(ctx: Context) -> None:
+            await ctx.join("j", {name: lambda c: c.sleep("nap", 100) for name in branches})
+
+        return code(w)
+
+    async with simulate() as s:
+        run = await started(s, joined("a", "b"))
+        await deploy(s, joined("a", "c"))
+        assert (
+            "history has join with branches a, b, the code asked for join `j` with branches a, c. "
+            'Give the new one another name, after `await ctx.removed("j", "join")`. '
+            'Or keep both, the old one in the `else` of `if await ctx.version("with j", 2) >= 2:`'
+        ) in str(await blocked(s, run))
+
+
+async def test_a_name_is_quoted_as_code_would_have_it(simulate: Simulate) -> None:
+    async def quoted(ctx: Context) -> None:
+        await ctx.sleep('say "hi"', 100)
+
+    async def nothing(ctx: Context) -> None:
+        await ctx.listen("m")
+
+    async with simulate() as s:
+        run = await started(s, code(quoted))
+        await deploy(s, code(nothing))
+        assert r'`await ctx.removed("say \"hi\"", "sleep")`' in str(await blocked(s, run))
 
 
 KINDS: dict[str, Callable[[Context], Any]] = {

@@ -161,4 +161,4 @@ def test_an_approval_survives_a_crash() -> None:
 def test_the_waiting_text_says_who_and_until_when() -> None:
     player = asking(timeout_hours=1, approvers=["boss", "cfo"])
     [reason] = player.machine.waiting({})
-    assert reason.text == "approval `boss` by boss, cfo until 01:00:01"
+    assert reason.text == "approval `boss` by boss, cfo until 1970-01-01 01:00:01 UTC"

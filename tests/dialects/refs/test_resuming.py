@@ -11,7 +11,7 @@ from plait.dialects.refs.references import resolve as references
 from plait.dialects.refs.references.resolve import Scope
 from plait.dialects.refs.running import compensation
 from plait.kernel import values
-from plait.kernel.ids import TaskToken
+from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.inputs import ChildFinished, Resume
 from tests.dialects.refs.player import Player, call, code, ret, tool, workflow
 
@@ -381,3 +381,11 @@ def test_a_child_that_was_compensated_runs_again_as_another_one() -> None:
     assert player.children[TaskToken("kid")].run_id == "run:kid:2"
     player.child("kid", output={"id": 2})
     assert player.inputs["ship"] == {"x": 2}
+
+
+def test_a_run_whose_start_time_passed_after_it_was_cancelled_begins_when_it_is_retried() -> None:
+    player = Player({"steps": [tool("a")], "start_at_epoch_ms": 5_000}).start()
+    player.cancel()
+    player.now = Millis(6_000)
+    player.retry()
+    assert list(player.tasks) == ["a"]

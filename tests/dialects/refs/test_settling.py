@@ -226,7 +226,7 @@ def test_other_messages_are_refused(name: str, body: Any, code: str) -> None:
 def test_a_delayed_start_waits_for_its_time_also_after_a_crash() -> None:
     player = Player({"steps": [tool("a")], "start_at_epoch_ms": 5_000}).start()
     assert not player.tasks
-    assert [reason.text for reason in player.machine.waiting({})] == ["starts at 00:00:05"]
+    assert [reason.text for reason in player.machine.waiting({})] == ["starts at 1970-01-01 00:00:05 UTC"]
     player.crash()
     player.ring()
     assert list(player.tasks) == ["a"]

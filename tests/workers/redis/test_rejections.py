@@ -8,6 +8,7 @@ import pytest
 from plait import Engine
 from plait.engine.handle import Handle
 from plait.errors import RunFailed
+from plait.kernel import json_text
 from plait.workers.redis.signing_keys import SigningKeys
 
 from .queued import crowd, doubled, shouting
@@ -149,6 +150,33 @@ async def test_what_is_no_result_is_thrown_away(redis_url: str, raw: bytes):
         await worker.signal(raw)
         await task.complete("TEA")
         assert await run.result() == {"A": "TEA"}
+
+
+TOO_MANY = [0] * (json_text.MAX_VALUES + 1)
+
+
+async def test_a_result_that_is_too_large_is_rejected_and_keeps_no_other_from_being_recorded(redis_url: str):
+    async with Engine("memory:", definitions=[crowd], redis=redis_url) as engine, working(redis_url, MATH) as worker:
+        run = await engine.start(crowd, 2)
+        first, second = await worker.one(), await worker.one()
+        await worker.signal(first.result(TOO_MANY))
+        await worker.signal(second.result(2))
+        await worker.signal(first.result(1))
+        assert await run.result() == 3
+        [rejected] = await rejections(run)
+        assert rejected["token"] == first.token["token_id"]
+        assert "more than 100,000 values" in rejected["reason"]
+
+
+async def test_an_engine_that_finds_a_result_too_large_for_anyone_when_it_starts_takes_the_others(redis_url: str):
+    async with working(redis_url, VOICE) as worker:
+        left = {"run_id": "r0", "node_id": "A", "status": "completed", "result_data": TOO_MANY}
+        await worker.db.rpush("completion_signals:in_flight", json.dumps(left))
+        async with Engine("memory:", redis=redis_url) as engine:
+            run = await engine.start(shouting(), {})
+            await (await worker.one()).complete("TEA")
+            assert await run.result() == {"A": "TEA"}
+            await worker.heard()
 
 
 @pytest.mark.parametrize("attempt", [2, 10**30])

@@ -8,8 +8,13 @@ export function waitWords({ kind, text, until }: Reason): string {
   return until === undefined ? what : `${what} ${kind === "retry" ? "at" : "until"} ${moment(until)}`;
 }
 
-/** What stands before it: "Waiting for" what will come, "Waiting:" where the words are a sentence of their own. */
-export function waitLead(kind: Reason["kind"]): string {
+const NAMED: ReadonlySet<Reason["kind"]> = new Set(["approval", "callback", "child", "message", "retry", "sleep"]);
+
+/** What stands before it: "Waiting for" what the words name, "Waiting:" where they are a sentence of their own. */
+export function waitLead({ kind, text }: Pick<Reason, "kind" | "text">): string {
   if (kind === "step") return "Now";
-  return kind === "queue" || kind === "task" ? "Waiting:" : "Waiting for";
+  return NAMED.has(kind) && !SENTENCE.test(text) ? "Waiting for" : "Waiting:";
 }
+
+/** "`charge` waits until 12:00", "step `charge` waits for child run `c-1`", "starts at 12:00". */
+const SENTENCE = /^(step )?`[^`]*` (waits|is)\b|^starts at /;

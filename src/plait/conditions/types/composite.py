@@ -63,7 +63,8 @@ def read(source: Source, read_child: ReadChild) -> Test | None:
     sources = cast("list[Any]", found)
     if operator == "NOT" and len(sources) != 1:
         source.refuse(f"condition `NOT` takes one child, got {len(sources)}", "wrap them in AND or OR")
-    children = [read_child(each, source.at("conditions", at)) for at, each in enumerate(sources)]
+    numbered = enumerate(sources)
+    children = [read_child(each, source.at("conditions", at)) for at, each in numbered if not source.findings.full]
     good = [child for child in children if child is not None]
     if operator is None or len(good) != len(children):
         return None

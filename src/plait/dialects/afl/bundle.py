@@ -47,6 +47,7 @@ class AflBundle:
     name = NAME
     events: Any = AflEvent
     rewinds = False
+    retries_compensated = False
     edits_agents = False
     edits_outputs = False
     hears_after_end = True

@@ -95,10 +95,10 @@ class Answering:
             raise no_such("update", run_id, name, self._updates)
         found.validate(body)
 
-    def settle_all(self, replay: Host) -> None:
-        """Answers all open updates when the run ends or continues as new: with their result, or with a refusal."""
+    def settle_all(self, replay: Host, how: str) -> None:
+        """Answers all open updates once the run has ended or continued as new: with their result, or with a refusal."""
         for running in list(self._running.values()):
-            running.end(replay)
+            running.end(replay, how)
 
     # -- publishing ----------------------------------------------------------------------------------------------
 
@@ -209,7 +209,7 @@ class RunningUpdate:
         if self._task.done():
             self._close(self._scope.replay)
 
-    def end(self, replay: Host) -> None:
+    def end(self, replay: Host, how: str) -> None:
         """Answers the update because the run ends."""
         state = replay.history.ops.get(self.at)
         if state is None or state.status != "open":
@@ -218,7 +218,7 @@ class RunningUpdate:
             self._close(replay)
             return
         run = caller_id(replay.run_id)
-        refusal = Conflict("RUN_FINISHED", f"run {run} ended before update `{self._name}` was done")
+        refusal = Conflict("RUN_FINISHED", f"run {run} {how} before update `{self._name}` was done")
         self._answer(replay, UpdateClosed(self.at, self._key, error=to_info(refusal)), refusal)
 
     def _close(self, replay: Host) -> None:

@@ -88,6 +88,10 @@ class _Branching(Op[Any]):
         recorded, asked = sorted(state.branches or ()), sorted(self._branches)
         return None if recorded == asked else f"{self.kind} with branches {', '.join(recorded)}"
 
+    @property
+    def words(self) -> str:
+        return f"{super().words} with branches {', '.join(sorted(self._branches))}"
+
     def begin(self, state: OpState) -> None:
         self.resume(state)
 

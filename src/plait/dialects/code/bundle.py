@@ -49,6 +49,7 @@ class CodeBundle:
     name = NAME
     events: Any = CodeEvent
     rewinds = True
+    retries_compensated = False
     edits_agents = False
     edits_outputs = True
     hears_after_end = False

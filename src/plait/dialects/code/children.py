@@ -26,6 +26,8 @@ from .waits import Due
 
 T = TypeVar("T")
 
+_WAITED = {False: "that is waited for", True: "whose end nobody waits for"}
+
 
 class ChildOp(Op[T]):
     kind = "child"
@@ -85,9 +87,11 @@ class ChildOp(Op[T]):
         )
 
     def misfit(self, state: OpState) -> str | None:
-        if state.detached == self._detached:
-            return None
-        return f"child `{state.at}` {'whose end nobody waits for' if state.detached else 'that is waited for'}"
+        return None if state.detached == self._detached else f"child `{state.at}` {_WAITED[state.detached]}"
+
+    @property
+    def words(self) -> str:
+        return f"{super().words} {_WAITED[self._detached]}"
 
     def _encoded(self) -> Raw:
         try:

@@ -389,7 +389,7 @@ class Context(BaseContext):
     # -- changing code -------------------------------------------------------------------------------------------
 
     def version(self, name: str, latest: int) -> Op[int]:
-        """Guards new code: `if await ctx.version("hold", 2) >= 2:`. Runs that are already past it get 1."""
+        """Guards new code: `if await ctx.version("with hold", 2) >= 2:`. Runs already past it get 1."""
         if latest < 1:
             raise bad_option(f"latest={latest} of version `{name}`", "use 1 or more")
         return VersionOp(self._scope, name, latest)

@@ -169,12 +169,12 @@ class Workflow(Generic[P, T_co]):
 
     def __init__(self, fn: Callable[P, T_co], name: str | None, version: str | None, options: Options) -> None:
         self.fn = fn
-        self.name = fn.__name__ if name is None else name
+        self.name = getattr(fn, "__name__", type(fn).__name__) if name is None else name
         self.version = version
         self.options = options
+        self.takes_input = _check_signature(fn, self.name)
         self.where = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
         self.hash = _code_hash(fn.__code__)
-        self.takes_input = _check_signature(fn, self.name)
         self.needs_input = self.takes_input and list(inspect.signature(fn).parameters.values())[1].default is _EMPTY
         must_be_readable(fn, "workflow", [*list(inspect.signature(fn).parameters)[1:], "return"])
         _wrap(self, fn)
@@ -334,6 +334,8 @@ def _check_signature(fn: Callable[..., Any], name: str) -> bool:
         raise _bad_signature(name, "it is not `async def`")
     if _is_method(fn):
         raise _bad_signature(name, "it is a method: the object it is called on would not be there after a restart")
+    if not inspect.isfunction(fn):
+        raise _bad_signature(name, "it is no function")
     found = [p for p in inspect.signature(fn).parameters.values() if p.default is p.empty]
     every = list(inspect.signature(fn).parameters.values())
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in every):

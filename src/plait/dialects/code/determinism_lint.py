@@ -36,7 +36,7 @@ from .function_source import (
     parameters,
     uses,
 )
-from .set_order import in_any_order, in_order_of_a_set, set_names, sets_of
+from .set_order import begins_in_order_of_a_set, in_any_order, in_order_of_a_set, set_names, sets_of
 
 Code = Literal["clock", "random", "io", "outer-ctx", "outer-variable", "set-order"]
 
@@ -215,6 +215,8 @@ class _Linter:
         seeded = dotted == "random.Random" and bool(call.args)
         if dotted and not seeded:
             self._name(call.func, dotted, scope)
+        if dotted == "asyncio.as_completed" and any(begins_in_order_of_a_set(each, scope.ctxs) for each in call.args):
+            self._warn(call, "set-order", "`as_completed` begins coroutines in the order of a set: give it tasks")
         for part in (*call.args, *call.keywords, *([] if dotted else [call.func])):
             self._visit(part, scope)
 

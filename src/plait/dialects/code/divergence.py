@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import traceback
 from typing import Any
 
@@ -16,15 +17,25 @@ from .op import Op
 from .op_state import OpState
 
 
-def diverged(run_id: RunId, at: str, expected: str, found: str, kind: Kind, asked: str | None) -> RunBlocked:
-    """The history has `expected` at `at`, of this kind; the code reached `found`, and asked for `asked`."""
-    name = parse(at)[-1]
-    fix = (
-        f"run {caller_id(run_id)}: history has {expected}, the code asked for {found}. "
-        f'Renamed or deleted: `await ctx.removed("{name}", "{kind}")`. '
-        f'New code before it: `if await ctx.version("{asked or name}", 2) >= 2:`'
-    )
+def diverged(
+    run_id: RunId, at: str, expected: str, found: str, kind: Kind, asked: str | None, *, there: bool = False
+) -> RunBlocked:
+    """The history has `expected` at `at`, of this kind; the code reached `found`, and asked for `asked`. With `there`,
+    it asked under the same name, which can't be used twice: so a gate needs another name than what it guards."""
+    name = str(parse(at)[-1])
+    removed = f'`await ctx.removed({_quoted(name)}, "{kind}")`'
+    gate = f"`if await ctx.version({_quoted(f'with {asked}' if asked else f'before {name}')}, 2) >= 2:`"
+    if there:
+        advice = f"Give the new one another name, after {removed}. Or keep both, the old one in the `else` of {gate}"
+    else:
+        advice = f"Renamed or deleted: {removed}. New code before it: {gate}"
+    fix = f"run {caller_id(run_id)}: history has {expected}, the code asked for {found}. {advice}"
     return RunBlocked("CODE_DIVERGED", at, expected, found, fix)
+
+
+def _quoted(name: str) -> str:
+    """A Python string literal."""
+    return json.dumps(name, ensure_ascii=False)
 
 
 def no_handler(run_id: RunId, update: OpState) -> RunBlocked:
@@ -33,7 +44,7 @@ def no_handler(run_id: RunId, update: OpState) -> RunBlocked:
     found = f"no handler for update `{name}`"
     fix = (
         f"run {caller_id(run_id)}: history has update `{name}`, the code has {found}. "
-        f'Renamed or deleted: `await ctx.removed("{name}", "update")`, before the first thing that it waits for'
+        f'Renamed or deleted: `await ctx.removed({_quoted(name)}, "update")`, before the first thing that it waits for'
     )
     return RunBlocked("CODE_DIVERGED", update.at, f"update `{name}`", found, fix)
 

@@ -119,6 +119,14 @@ class ContinueAsNew(BaseException):
         self.input = input
 
 
+def only_continues(error: BaseException) -> ContinueAsNew | None:
+    """What tells the run to begin anew, also as a `TaskGroup` hands it on: in a group, with nothing else in it."""
+    if isinstance(error, BaseExceptionGroup):
+        found, rest = cast("BaseExceptionGroup[BaseException]", error).split(ContinueAsNew)
+        return only_continues(found.exceptions[0]) if found is not None and rest is None else None
+    return error if isinstance(error, ContinueAsNew) else None
+
+
 class EvictedError(BaseException):
     """The run was evicted from memory while this code was suspended; it continues elsewhere."""
 
@@ -205,6 +213,11 @@ def _to_info(error: BaseException) -> ErrorInfo:
             kind = "join" if isinstance(error, JoinError) else "race"
             parts = {name: to_info(part) for name, part in error.errors.items()}
             return ErrorInfo(f"{kind}.failed", error.message, kind=kind, attrs={"name": error.name}, parts=parts)
+        case BaseExceptionGroup():
+            info = describe(error)
+            # A child's failure among them keeps what leads to its cause
+            parts = {name: to_info(part) for name, part in zip(info.parts, error.exceptions, strict=False)}
+            return msgspec.structs.replace(info, parts=parts)
         case _:
             return describe(error)
 
@@ -239,7 +252,7 @@ def _to_exception(info: ErrorInfo) -> BaseException:
         case "rollback":
             return RollbackError(info.message)
         case _:
-            return rebuild(info) or StepError(_named(info))
+            return rebuild(info, to_exception) or StepError(_named(info))
 
 
 def _named(info: ErrorInfo) -> str:

@@ -26,7 +26,9 @@ def main(fd: int) -> NoReturn:
     _die_with_engine()
     with socket.socket(fileno=fd) as pipe:
         lines = pipe.makefile("rb")
-        call = read_call(lines.readline())
+        if not (asked := lines.readline()):
+            os._exit(1)  # the engine was gone before it could ask
+        call = read_call(asked)
         threading.Thread(target=_watch, args=(lines,), daemon=True).start()
         engine = _Engine(pipe)
         logging.basicConfig(level=logging.INFO, handlers=[LogForwarder(engine.say)])

@@ -56,6 +56,7 @@ from .recovery import first_failure, stopped
 from .registry import AnyWorkflow
 from .replay import Replay
 from .replayer import Replayer, input_misfit
+from .result_check import checked_result
 from .steps import StepOp
 
 _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
@@ -140,6 +141,10 @@ class CodeMachine(Replayer):
         op = self._open_op(result.token)
         if op is None:
             return
+        if result.opening and result.error is None:
+            awaited = None if self._replay is None else self._replay.waiting.get(op.at)
+            if type(awaited) is StepOp:
+                result = checked_result(f"step `{awaited.name}`", awaited.returns, result)
         if result.error is None and result.attempt == 1 and not result.queued:  # by far the most common
             self._record(OpClosed(op.at, "completed", result.output))
         elif result.error is None:
@@ -321,7 +326,7 @@ class CodeMachine(Replayer):
                 "CODE_ROLLED_BACK",
                 "the run has undone its work",
                 why="what its steps did is no longer there to build on",
-                fix="use fork(at=..., edits=...), or start a new run",
+                fix="start a new run" if self._around.embedded else "use fork(at=..., edits=...), or start a new run",
             )
 
     def _reopen(self, cause: str) -> None:

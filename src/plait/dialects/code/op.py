@@ -114,6 +114,11 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
         """How the code differs from what was recorded at this location, or None."""
         return None
 
+    @property
+    def words(self) -> str:
+        """What the code asks for, where that differs from what was recorded."""
+        return f"{self.kind} `{self.name}`"
+
     def value(self, state: OpState) -> Any:
         """The result, decoded to a fresh copy."""
         return values.decode(state.output, self.returns) if state.output else None

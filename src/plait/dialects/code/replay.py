@@ -26,6 +26,7 @@ from plait.kernel.values import ABSENT
 from .agents import AgentOp
 from .answering import Answering, begin_update
 from .async_generators import watch
+from .closing import close
 from .coverage import Spares, is_covered
 from .definition import Workflow
 from .deterministic_loop import TurnLoop, TurnTask
@@ -195,7 +196,7 @@ class Replay:
         self.loop.stuck, self.loop.calls = False, 0
         if self.main is not None and not self.main.done():
             main, self.main = self.main, None
-            self._quietly(main.get_coro().close)  # type: ignore[union-attr]
+            self._close_code(main.get_coro())
             self.main = self.loop.spawn(_raise(spinning("the workflow")), contextvars.copy_context())
             self.loop.run()
 
@@ -236,7 +237,7 @@ class Replay:
         self._visited.add(op.at)
         misfit = op.misfit(state) if state.kind == op.kind else f"{state.kind} `{state.at}`"
         if misfit is not None:
-            self._diverge(op.at, misfit, f"{op.kind} `{op.name}`", state)
+            self._diverge(op.at, misfit, op.words, state, op)
             return
         if isinstance(op, VersionOp):
             op.answer(op.value(state))
@@ -385,7 +386,8 @@ class Replay:
         return None
 
     def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
-        self.blocked = diverged(self.run_id, at, expected, found, state.kind, None if asked is None else asked.name)
+        name, there = (None, False) if asked is None else (asked.name, asked.at == at)
+        self.blocked = diverged(self.run_id, at, expected, found, state.kind, name, there=there)
 
     # -- helpers for operations ----------------------------------------------------------------------------------
 
@@ -429,17 +431,13 @@ class Replay:
         self.main = None
 
     def _close(self, task: TurnTask) -> None:
-        coroutine: Any = task.get_coro()
         self.loop.calls = 0
-        self.loop.call_soon(self._quietly, coroutine.close)
+        self.loop.call_soon(self._close_code, task.get_coro())
         self.loop.run()
 
-    def _quietly(self, close: Callable[[], None]) -> None:
-        try:
-            close()
-        except BaseException as error:  # code in a `finally` may raise anything; the run is gone
-            if "ignored GeneratorExit" in str(error):
-                log.warning("run %s: its code catches the signal to stop; write `except Exception`", self.run_id)
+    def _close_code(self, coroutine: object) -> None:
+        if not close(coroutine):
+            log.warning("run %s: its code catches the signal to stop; write `except Exception`", self.run_id)
 
 
 async def _raise(error: Exception) -> None:

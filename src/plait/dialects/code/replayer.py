@@ -21,7 +21,7 @@ from .answering import no_such, update_path
 from .context import entry
 from .definition import label_of
 from .divergence import spinning
-from .errors import ContinueAsNew, WorkflowCodeError, ops_of, to_info
+from .errors import WorkflowCodeError, only_continues, ops_of, to_info
 from .events import (
     CodeLoaded,
     RunBlocked,
@@ -115,8 +115,8 @@ class Replayer:
             )
         elif (error := main.exception()) is None:
             self._complete(replay, main.result())
-        elif isinstance(error, ContinueAsNew):
-            self._begin_anew(replay, error.input)
+        elif (anew := only_continues(error)) is not None:
+            self._begin_anew(replay, anew.input)
         else:
             self._fail(error)
 
@@ -129,6 +129,8 @@ class Replayer:
                 raise rollback_left_behind(inline[0])
             if not self.history.ops:
                 raise spinning("a workflow that continues as new")
+            if not replay.definition.takes_input and bytes(input) != b"null":
+                raise TypeError(f"`{replay.definition.label}` takes no input")
             replay.definition.arguments(input)
         except WorkflowCodeError as error:
             self._fail(error)
@@ -136,7 +138,7 @@ class Replayer:
             what = "the input that it continues with does not fit the workflow"
             self._fail(WorkflowCodeError("INPUT_INVALID", what, why=str(error)))
         else:
-            self._revoke_open()
+            self._revoke_open("began anew")
             self._record(RunContinued(input))
             self.close()
             self._decision.more = True
@@ -167,7 +169,7 @@ class Replayer:
         self._revoke_open()
         self.close()
 
-    def _revoke_open(self) -> None:
+    def _revoke_open(self, how: str = "ended") -> None:
         """Ends what is open because the run ends: stops what is in flight, drops what was about to start."""
         replay = self._replay
         if replay is not None:
@@ -175,7 +177,7 @@ class Replayer:
                 return  # the usual case: every operation was awaited
             replay.give_back_undelivered()
             if replay.answering is not None:
-                replay.answering.settle_all(replay)
+                replay.answering.settle_all(replay, how)
         leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
         if not leaving:
             return

@@ -60,15 +60,16 @@ class Scope:
 
     def refuse(self, kind: str, name: str) -> str:
         """Rejects a call by code of another scope, or after this scope was cancelled or evicted."""
+        what = f"{kind} `{name}`" if name else kind
         if self.replay.evicted:
-            return self._reject(EvictedError(f"{kind} `{name}`: the run is no longer in memory here"))
+            return self._reject(EvictedError(f"{what}: the run is no longer in memory here"))
         where = current.get()
         if where is None:
             who, fix = "a step", "do it in the workflow function, before or after the step"
         else:
             who, fix = where.label, "use the ctx that the branch or body gets as its argument"
         why = "its branch was cancelled" if where is self else f"it belongs to {self.label}"
-        return self._reject(WorkflowCodeError("WRONG_CTX", f"{kind} `{name}` can't be used in {who}", why=why, fix=fix))
+        return self._reject(WorkflowCodeError("WRONG_CTX", f"{what} can't be used in {who}", why=why, fix=fix))
 
     def _reject(self, error: BaseException) -> str:
         """Raises `error`. Code that catches it and retries endlessly gets a path in the end: of an operation that never
@@ -130,7 +131,7 @@ class Scope:
                 )
 
     def random(self) -> Random:
-        self.check("random", str(self._draws))
+        self.check("random", "")
         self._draws += 1
         return Random(f"{self.replay.history.seed}/{self.path}/{self._draws}")
 

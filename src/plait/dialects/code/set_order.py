@@ -92,6 +92,28 @@ def in_any_order(node: ast.AST) -> Iterator[ast.AST]:
             pass
 
 
+def begins_in_order_of_a_set(futures: ast.expr, ctxs: Iterable[str]) -> bool:
+    """Whether `asyncio.as_completed` begins what it is given, and thus numbers timers and draws as a set has it.
+    Operations have names of their own."""
+    match futures:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+            return any(_is_coroutine(part, ctxs) for part in parts)
+        case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.GeneratorExp(elt=part):
+            return _is_coroutine(part, ctxs)
+        case _:
+            return False
+
+
+def _is_coroutine(node: ast.expr, ctxs: Iterable[str]) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name in ctxs:
+            return False
+        case ast.Call():
+            return not _is_task(node)
+        case _:
+            return False
+
+
 def _is_view(node: ast.expr) -> bool:
     """Whether this is a dictionary view, which is ordered; an operation on two of them yields a set."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("keys", "items")

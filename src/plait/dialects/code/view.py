@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from plait.kernel import values
-from plait.kernel.ids import Millis, TaskToken, caller_id
+from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.machine import TaskFacts
+from plait.kernel.moment import utc
 from plait.kernel.view import Edge, Node, NodeStatus, Reason
 
 from .history import History
@@ -117,15 +117,15 @@ def _reason(op: OpState, task: TaskFacts | None) -> Reason | None:
     match op.kind:
         case "step" if task is not None and task.retry_at is not None and task.error is not None:
             of = f" of {task.max_attempts}" if task.max_attempts else ""
-            why = f"retry {task.attempt}{of} of `{name}` at {clock(task.retry_at)} ({task.error.message})"
+            why = f"retry {task.attempt}{of} of `{name}` at {utc(task.retry_at)} ({task.error.message})"
             return Reason("retry", why, name, task.retry_at, f"retry {task.attempt}{of} of `{path_words(name)}`")
         case "step":
             return Reason("step", f"step `{name}` running", name)
         case "sleep" | "timer":
-            return Reason("sleep", f"{op.kind} `{name}` until {clock(op.deadline)}", name, op.deadline, op.kind)
+            return Reason("sleep", f"{op.kind} `{name}` until {utc(op.deadline)}", name, op.deadline, op.kind)
         case "message":
             names = " or ".join(f"`{message}`" for message in op.names or ())
-            until = f" until {clock(op.deadline)}" if op.deadline is not None else ""
+            until = f" until {utc(op.deadline)}" if op.deadline is not None else ""
             return Reason("message", f"message {names} (`{name}`){until}", name, op.deadline, f"message {names}")
         case "child":
             run = caller_id(op.run_id) if op.run_id else "?"
@@ -133,14 +133,8 @@ def _reason(op: OpState, task: TaskFacts | None) -> Reason | None:
         case "approval":
             by = f" by {' or '.join(op.names)}" if op.names else ""
             votes = f" ({op.votes} of {op.limit} votes)" if op.limit else ""
-            until = f" until {clock(op.deadline)}" if op.deadline is not None else ""
+            until = f" until {utc(op.deadline)}" if op.deadline is not None else ""
             short = f"approval `{path_words(name)}`{by}{votes}"
             return Reason("approval", f"approval `{name}`{by}{votes}{until}", name, op.deadline, short)
         case _:
             return None
-
-
-def clock(at: Millis | None) -> str:
-    if at is None:
-        return "?"
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -38,6 +38,7 @@ class GoalsDialect:
     name = "goals"
     events: Any = GoalsEvent
     rewinds = False
+    retries_compensated = True
     edits_agents = False
     edits_outputs = False
     hears_after_end = False

@@ -42,6 +42,7 @@ class GraphBundle(DataBundle[GraphMachine]):
     name = NAME
     events: Any = GraphEvent
     rewinds = False
+    retries_compensated = False
     edits_agents = True
     edits_outputs = True
     hears_after_end = False

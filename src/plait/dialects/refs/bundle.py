@@ -42,6 +42,7 @@ class RefsBundle(DataBundle[RefsMachine]):
     name = NAME
     events: Any = RefsEvent
     rewinds = False
+    retries_compensated = True
     edits_agents = False
     edits_outputs = False
     hears_after_end = False

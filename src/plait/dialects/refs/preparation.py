@@ -55,7 +55,7 @@ class Preparation:
     async def prepare(self, definition: Mapping[str, Any], namespace: str, *, starting: bool = False) -> Prepared:
         """Raises with all flaws."""
         written, saved = await self._used(definition, namespace)
-        compiled = self._plans.made(written, starting=starting)
+        compiled = await self._plans.prepared(written, starting=starting)
         await self._check_code(compiled.plan)
         return Prepared(compiled) if saved is None else Prepared(compiled, saved.name, saved.version)
 

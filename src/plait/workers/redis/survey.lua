@@ -18,12 +18,24 @@ for _, group in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
         last = fields['last-delivered-id']
     end
 end
-local idle = {}
+-- Consumers that are gone: long silent, with nothing that they have. The one that spoke last stays: it may be waiting
+local consumers, newest = {}, nil
 for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+    local fields = {}
     for i = 1, #consumer, 2 do
-        if consumer[i] == 'idle' then
-            idle[#idle + 1] = consumer[i + 1]
-        end
+        fields[consumer[i]] = consumer[i + 1]
+    end
+    consumers[#consumers + 1] = fields
+    if newest == nil or fields['idle'] < newest['idle'] then
+        newest = fields
+    end
+end
+local idle = {}
+for _, each in ipairs(consumers) do
+    if each ~= newest and each['pending'] == 0 and each['idle'] > tonumber(ARGV[2]) then
+        redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], each['name'])
+    else
+        idle[#idle + 1] = each['idle']
     end
 end
 return {time, entries, last, pending, idle}

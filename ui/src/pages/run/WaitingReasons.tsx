@@ -69,8 +69,8 @@ function Why({ reason, detail, onNode, onAction }: WaitingProps & { reason: Reas
     <li className="why">
       <Icon name={ICONS[kind] ?? "play"} />
       <span className="why-text">
-        <span className="faint">{waitLead(kind)}</span>{" "}
-        {node ? <Named text={text} node={node} words={wordsOf(detail, node)} onNode={onNode} /> : text}
+        <span className="faint">{waitLead(reason)}</span>{" "}
+        <Named text={text} node={node} words={node ? wordsOf(detail, node) : ""} onNode={onNode} />
         {until !== undefined && (
           <span className="muted">
             {" "}
@@ -108,7 +108,7 @@ function Decide({ detail: { run, view }, node }: { detail: RunDetail; node: stri
 
 interface NamedProps {
   text: string;
-  node: string;
+  node: string | undefined;
   /** What people call the node. */
   words: string;
   onNode: (id: string) => void;
@@ -121,7 +121,7 @@ function Named({ text, node, words, onNode }: NamedProps) {
     seen += 1;
     if (!part.startsWith("`")) return part;
     const name = part.slice(1, -1);
-    if (name !== node) return <code key={`${seen} ${part}`}>{name}</code>;
+    if (node === undefined || name !== node) return <code key={`${seen} ${part}`}>{name}</code>;
     return (
       <button key={`${seen} ${part}`} type="button" className="why-node" onClick={() => onNode(node)}>
         {words}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 
-from plait.kernel.ids import Millis, TaskToken, caller_id
+from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.machine import RunInfo, TaskFacts
+from plait.kernel.moment import utc
 from plait.kernel.view import Reason
 
 from .afl_run import AflRun
@@ -48,12 +48,12 @@ def _outside(run: AflRun, info: RunInfo, node: StepNode, tasks: Facts) -> Iterat
     if facts is not None and facts.retry_at is not None:
         most = f"attempt {facts.attempt + 1} of {facts.max_attempts} of `{event.event_type}`"
         why = "" if facts.error is None else f": {facts.error.message}"
-        yield Reason("retry", f"{most} at {_clock(facts.retry_at)}{why}", node.id, facts.retry_at, most)
+        yield Reason("retry", f"{most} at {utc(facts.retry_at)}{why}", node.id, facts.retry_at, most)
     elif binding.kind == "child":
         child = caller_id(child_run_id(info.run_id, event.event_id))
         yield Reason("child", f"step `{path}` waits for child run `{child}`", node.id, short=f"child run of `{path}`")
     else:
-        since = f"since {_clock(event.created_at)}"
+        since = f"since {utc(event.created_at)}"
         kind = "step" if binding.kind in ("python", "http", "prompt") else "task"
         yield Reason(kind, f"step `{path}` waits for `{event.event_type}` ({since})", node.id)
 
@@ -65,7 +65,3 @@ def _failed_block(node: StepNode) -> Iterator[Reason]:
         if not each.terminal and failed is not None:
             text = f"`{path_of(failed)}` failed; its block waits for `{path_of(each)}`"
             yield Reason("join", text, each.id)
-
-
-def _clock(at: Millis) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%H:%M:%S")

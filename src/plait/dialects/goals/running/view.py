@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Raw
@@ -12,6 +11,7 @@ from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.machine import RunInfo, TaskFacts
+from plait.kernel.moment import utc
 from plait.kernel.view import Edge, Node, NodeStatus, Reason
 
 from .children import child_name
@@ -179,7 +179,7 @@ def _inputs(flow: Flow, plan: StepPlan, step: StepState) -> Iterator[Reason]:
         return
     waits = {each.name: step.waits[each.name] for each in plan.optional if _is_waited_for(flow, step, each)}
     for name, until in waits.items():
-        yield Reason("input", f"`{plan.id}` waits for optional `{name}` until {clock(until)}", plan.id, until)
+        yield Reason("input", f"`{plan.id}` waits for optional `{name}` until {utc(until)}", plan.id, until)
     for each in plan.optional:
         if each.deadline < 0 and resolution(flow, step, each) == "open":
             yield Reason("input", f"`{plan.id}` waits for optional `{each.name}` from {_givers(flow, each)}", plan.id)
@@ -239,7 +239,7 @@ def _retry(plan: StepPlan, token: str, item: ItemState, tasks: Mapping[TaskToken
     facts = tasks.get(TaskToken(token))
     most = facts.max_attempts if facts is not None else plan.policy.retry.max_attempts
     of = f" of {most - 1}" if plan.step.work_config.max_retries >= 0 else ""
-    at = clock(item.retry_at or Millis(0))
+    at = utc(item.retry_at or Millis(0))
     text = f"retry {item.attempts}{of} of `{plan.id}` at {at}: {item.error}{note}"
     return Reason("retry", text, plan.id, item.retry_at, f"retry {item.attempts}{of} of `{plan.step.name}`")
 
@@ -248,15 +248,11 @@ def _callback(plan: StepPlan, item: ItemState, note: str) -> Reason:
     since = item.accepted_at or Millis(0)
     limit = plan.step.http.callback_timeout if plan.step.http is not None else 0
     until = Millis(since + limit) if limit else None
-    end = "no limit" if until is None else f"until {clock(until)}"
-    text = f"callback for `{plan.id}` since {clock(since)}, {end}{note}"
+    end = "no limit" if until is None else f"until {utc(until)}"
+    text = f"callback for `{plan.id}` since {utc(since)}, {end}{note}"
     return Reason("callback", text, plan.id, until, f"callback for `{plan.step.name}`")
 
 
 def _compensating(plan: StepPlan, step: StepState) -> Iterator[Reason]:
     if any(item.status == "compensating" for item in step.items.values()):
         yield Reason("rollback", f"compensating `{plan.id}`", plan.id)
-
-
-def clock(at: Millis) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%H:%M:%S")

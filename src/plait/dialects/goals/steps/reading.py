@@ -105,6 +105,8 @@ def _attributes(cursor: Cursor, strict: bool) -> dict[str, Attribute]:
     found: dict[str, Attribute] = {}
     for name in sorted(holder.data) if holder is not None else ():
         assert holder is not None
+        if holder.full:
+            break
         if not name.strip():
             holder.note(name, "an attribute has no name", "name it")
         elif not name.isprintable():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from plait.definitions.flaws import InvalidDefinition
 from plait.kernel import values
+from plait.kernel.json_text import LONG
 
 from .builtin_types import BUILT_IN, BUILT_IN_TYPES
 from .compile import INVALID, compile_graph, references_of
@@ -20,6 +22,9 @@ from .texts import Texts
 from .transforms import TYPE as TRANSFORM
 from .transforms import Compiler, script_flaw
 from .type_registry import TypeRegistry
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _KEPT = 256
 
@@ -57,24 +62,16 @@ class Preparation:
         if known is not None and known[0] is types and known[1] == policy:
             self._recent.move_to_end(key)
             return known[2]
-        references = references_of(definition)
-        found = await self._made(definition, types, policy, references, namespace)
+        work = asyncio.to_thread if len(key[1]) > LONG else _at_once
+        references = await work(references_of, definition)
+        blobs = await self._texts.load(references, namespace) if references and self._texts is not None else {}
+        texts = {ref: text.encode() for ref, text in blobs.items()}
+        compiled = await work(compile_graph, definition, types=types, blobs=texts)
+        await self._check_scripts(compiled)
+        found = Prepared(pinned(definition, Pins(_used(compiled), blobs, policy)), compiled)
         if not references:  # references may be uploaded later, or exist in another namespace only
             self._keep(key, types, policy, found)
         return found
-
-    async def _made(
-        self,
-        definition: Mapping[str, Any],
-        types: NodeTypes,
-        policy: NamespacePolicy,
-        references: frozenset[str],
-        namespace: str,
-    ) -> Prepared:
-        blobs = await self._texts.load(references, namespace) if references and self._texts is not None else {}
-        compiled = compile_graph(definition, types=types, blobs={ref: text.encode() for ref, text in blobs.items()})
-        await self._check_scripts(compiled)
-        return Prepared(pinned(definition, Pins(_used(compiled), blobs, policy)), compiled)
 
     async def _check_scripts(self, compiled: Compiled) -> None:
         if self._compiler is None:
@@ -88,6 +85,11 @@ class Preparation:
         self._recent[key] = types, policy, found
         if len(self._recent) > _KEPT:
             self._recent.popitem(last=False)
+
+
+async def _at_once(function: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+    """Calls the function directly: a thread would cost more than a short definition."""
+    return function(*args, **options)
 
 
 def _used(compiled: Compiled) -> list[NodeType]:

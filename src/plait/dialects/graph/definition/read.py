@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from plait.definitions.flaws import Note
 from plait.definitions.shape import ShapeReader, shown
 
+from .limits import MAX_EDGES, MAX_NODES
 from .source import Edge, Node, Source
 
 BAD_SHAPE = "graph.bad_shape"
+Found = TypeVar("Found")
 _OTHER_WORDS = {"depends_on": "dependencies", "needs": "dependencies", "next": "dependents"}
 
 
@@ -46,12 +48,12 @@ class Draft:
 
 
 def read(definition: object) -> Draft:
-    """Total: any input yields a draft, with its flaws noted."""
+    """Total: any input yields a draft, with its flaws noted. What exceeds the limits is not parsed."""
     reader = ShapeReader(BAD_SHAPE, _OTHER_WORDS)
     data = _top(definition, reader)
     written_nodes, written_edges = data.get("nodes"), data.get("edges")
-    nodes = [found for i, each in enumerate(_items(written_nodes)) if (found := _node(each, i, reader)) is not None]
-    edges = [found for i, each in enumerate(_items(written_edges)) if (found := _edge(each, i, reader)) is not None]
+    nodes = _read(_node, _items(written_nodes)[:MAX_NODES], reader)
+    edges = _read(_edge, _items(written_edges)[:MAX_EDGES], reader)
     if written_edges is not None and not isinstance(written_edges, list | tuple):
         reader.note("/edges", f"edges must be an array, got {shown(written_edges)}")
     rest = {key: value for key, value in data.items() if key not in ("nodes", "edges")}
@@ -84,6 +86,13 @@ def _count(written: Any, reader: ShapeReader) -> int | None:
         return len(_items(written))
     reader.note("/nodes", f"nodes must be an array, got {shown(written)}")
     return None
+
+
+def _read(
+    one: Callable[[Any, int, ShapeReader], Found | None], written: Sequence[Any], reader: ShapeReader
+) -> list[Found]:
+    found = (one(each, index, reader) for index, each in enumerate(written) if not reader.full)
+    return [each for each in found if each is not None]
 
 
 def _node(written: Any, index: int, reader: ShapeReader) -> Placed | None:

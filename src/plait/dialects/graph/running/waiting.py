@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 
-from plait.kernel.ids import Millis, TaskToken, caller_id
+from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.machine import TaskFacts
+from plait.kernel.moment import utc
 from plait.kernel.view import Reason
 
 from .child_ids import child_id
@@ -26,7 +26,7 @@ def reasons(run: GraphRun, context: RunContext, tasks: Mapping[TaskToken, TaskFa
 
 def _approval(approval: OpenApproval) -> Reason:
     by = f" by {', '.join(approval.approvers)}" if approval.approvers else ""
-    until = f" until {_clock(approval.timeout_at)}" if approval.timeout_at is not None else ""
+    until = f" until {utc(approval.timeout_at)}" if approval.timeout_at is not None else ""
     text = f"approval `{approval.node}`{by}"
     return Reason("approval", f"{text}{until}", approval.node, approval.timeout_at, text)
 
@@ -40,24 +40,22 @@ def _execution(
         yield Reason("dead_letter", text, node, short=f"dead letter at `{node}`")
     elif execution.held:
         text = f"`{node}` is throttled"
-        yield Reason("sleep", f"{text} until {_clock(execution.due)}", node, execution.due, text)
+        yield Reason("sleep", f"{text} until {utc(execution.due)}", node, execution.due, text)
     elif execution.waiting and execution.approved is False and execution.until is None and not execution.message:
         return  # its approval is a reason of its own
     elif execution.message:
-        until = f" until {_clock(execution.until)}" if execution.until is not None else ""
+        until = f" until {utc(execution.until)}" if execution.until is not None else ""
         yield Reason("message", f"message `{execution.message}`{until}", node, execution.until)
     elif execution.waiting:
-        yield Reason(
-            "sleep", f"`{node}` waits until {_clock(execution.until)}", node, execution.until, f"`{node}` waits"
-        )
+        yield Reason("sleep", f"`{node}` waits until {utc(execution.until)}", node, execution.until, f"`{node}` waits")
     elif execution.accepted:
-        until = f" until {_clock(execution.until)}" if execution.until is not None else ""
+        until = f" until {utc(execution.until)}" if execution.until is not None else ""
         text = f"callback for `{node}`"
         yield Reason("callback", f"{text}{until}", node, execution.until, text)
     elif facts is not None and facts.retry_at is not None:
         most = f"retry {facts.attempt} of {facts.max_attempts} of `{node}`"
         why = f": {facts.error.message}" if facts.error is not None else ""
-        yield Reason("retry", f"{most} at {_clock(facts.retry_at)}{why}", node, facts.retry_at, most)
+        yield Reason("retry", f"{most} at {utc(facts.retry_at)}{why}", node, facts.retry_at, most)
     elif run.plan.nodes[node].work == "run":
         child = caller_id(child_id(context.info.run_id, execution))
         yield Reason("child", f"child run `{child}`", node, short=f"child run of `{node}`")
@@ -70,7 +68,3 @@ def _joins(run: GraphRun) -> Iterator[Reason]:
         has = ", ".join(f"`{dependency}`" for dependency in wait.arrived)
         lacks = ", ".join(f"`{dependency}`" for dependency in wait.missing)
         yield Reason("join", f"join `{node}` has {has}, waits for {lacks}", node, short=f"join `{node}`")
-
-
-def _clock(at: Millis | None) -> str:
-    return datetime.fromtimestamp((at or 0) / 1000, UTC).strftime("%H:%M:%S")

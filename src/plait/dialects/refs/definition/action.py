@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any, Final, Literal, cast
 
 import msgspec
 
 from plait.agents.agent_step import AgentStep, read_agent_step
+from plait.definitions.flaws import MOST
 from plait.definitions.nearest import nearest
 from plait.definitions.shape import shown
 from plait.kernel.queue_options import QUEUEING_FIELDS, defined, flaw
@@ -70,12 +72,11 @@ def read_action(written: Mapping[str, Any], note: Note) -> Action | None:
 
 def _read(key: str, written: Mapping[str, Any], note: Note) -> Action | None:
     kind, sound = KEYS[key], True
-    for field in written:
-        if field != key and field not in _ALSO[kind]:
-            meant = nearest(field, (key, *_ALSO[kind]))
-            fix = f"Did you mean `{meant}`?" if meant is not None else "Remove it."
-            note(f"/{field}", f"unknown field `{field}` of an action with `{key}`. {fix}")
-            sound = False
+    for field in islice((field for field in written if field != key and field not in _ALSO[kind]), MOST):
+        meant = nearest(field, (key, *_ALSO[kind]))
+        fix = f"Did you mean `{meant}`?" if meant is not None else "Remove it."
+        note(f"/{field}", f"unknown field `{field}` of an action with `{key}`. {fix}")
+        sound = False
     for field, wanted in (("transformCode", str), ("wait", bool)):
         if field in written and not isinstance(written[field], wanted):
             what = "a string" if wanted is str else "true or false"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 
 import msgspec
 
 from plait.conditions.budget import is_number
 from plait.conditions.types.when import OPERATORS, holds
+from plait.definitions.flaws import MOST
 from plait.definitions.nearest import nearest
 from plait.definitions.shape import shown
 from plait.dialects.refs.references.heads import INDEX, ITEM
@@ -34,12 +36,11 @@ class Condition(msgspec.Struct, frozen=True):
 def read_condition(written: Mapping[str, Any], note: Note) -> Condition | None:
     """Parses a condition; None if it is invalid, which is noted."""
     sound = True
-    for field in written:
-        if field != "ref" and field not in OPERATORS:
-            meant = nearest(field, ("ref", *OPERATORS))
-            fix = f"Did you mean `{meant}`?" if meant is not None else f"Use one of {', '.join(OPERATORS)}."
-            note(f"/{field}", f"a condition has no operator `{field}`. {fix}")
-            sound = False
+    for field in islice((field for field in written if field != "ref" and field not in OPERATORS), MOST):
+        meant = nearest(field, ("ref", *OPERATORS))
+        fix = f"Did you mean `{meant}`?" if meant is not None else f"Use one of {', '.join(OPERATORS)}."
+        note(f"/{field}", f"a condition has no operator `{field}`. {fix}")
+        sound = False
     ref = _reference(written.get("ref"), note)
     given = [name for name in OPERATORS if name in written]
     if len(given) > 1:

@@ -8,11 +8,12 @@ from typing import Any, cast
 
 import msgspec
 
-from plait.definitions.flaws import Note
+from plait.definitions.flaws import MOST, Note
 from plait.definitions.shape import ShapeReader, shown
 
 from .action import Action, read_action
 from .condition import Condition, read_condition
+from .limits import MAX_RECORDED_STEPS
 from .source import Source, Step
 
 BAD_SHAPE = "bad_shape"
@@ -46,7 +47,7 @@ class Draft:
 
 
 def read(definition: object) -> Draft:
-    """Total: any input yields a draft."""
+    """Total: any input yields a draft. What exceeds the limits is not parsed."""
     reader = ShapeReader(BAD_SHAPE, _OTHER_WORDS)
     data: Mapping[str, Any] = cast("dict[str, Any]", definition) if isinstance(definition, dict) else {}
     if not isinstance(definition, dict):
@@ -56,7 +57,12 @@ def read(definition: object) -> Draft:
         reader.note("/steps", f"`steps` must be an array, got {shown(written)}")
     items: list[Any] = cast("list[Any]", written) if isinstance(written, list) else []
     notes: list[Note] = []
-    steps = [found for index, each in enumerate(items) if (found := _step(each, index, reader, notes)) is not None]
+    steps: list[DraftStep] = []
+    for index, each in enumerate(items[:MAX_RECORDED_STEPS]):
+        if reader.full or len(notes) >= MOST:
+            break
+        if (found := _step(each, index, reader, notes)) is not None:
+            steps.append(found)
     rest = {key: value for key, value in data.items() if key != "steps"}
     source = reader.object(Source, rest, "", "") or Source()
     return Draft(

@@ -45,7 +45,7 @@ from .plans import Plans
 from .recovery import fork_effects, under_way_effects
 from .refs_run import RefsRun
 from .results import child_finished, child_started, task_result
-from .resuming import resume, settle_letter
+from .resuming import begin, resume, settle_letter
 from .settle import advance
 from .state import START, RefsState
 from .unfinished_decision import finish_decision
@@ -163,6 +163,8 @@ class RefsMachine:
                 self._message(builder, input)
             case Loaded():
                 builder.run.rebuild(builder.plan)  # folding does not queue steps
+                if input.how == "fork" and not builder.over and builder.plan.start_at is None:
+                    begin(builder)  # with a start time, its timer begins it
                 if not builder.over and builder.state.begun:
                     finish_decision(builder)
             case Resume():

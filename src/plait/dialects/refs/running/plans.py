@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from msgspec import Raw
 
 from plait.dialects.refs.definition.compile import Compiled, compile_refs
 from plait.dialects.refs.definition.plan import Plan
+from plait.kernel.json_text import LONG
 
 _KEPT: Final = 256
 
@@ -22,6 +24,13 @@ class Plans:
         """The plan of a definition as recorded in the log."""
         return self._compiled(bytes(definition)).plan
 
+    async def prepared(self, definition: Any, *, starting: bool = False) -> Compiled:
+        """As `made`; a long one that was not seen before is compiled in a thread."""
+        text = msgspec.json.encode(definition)
+        if len(text) > LONG and text not in self._known:
+            self._keep(text, await asyncio.to_thread(compile_refs, msgspec.json.decode(text)))
+        return self.made(definition, starting=starting)
+
     def made(self, definition: Any, *, starting: bool = False) -> Compiled:
         """The plan of a definition as written; raises with all its flaws."""
         found = self._compiled(msgspec.json.encode(definition))
@@ -32,9 +41,13 @@ class Plans:
     def _compiled(self, text: bytes) -> Compiled:
         found = self._known.get(text)
         if found is None:
-            found = self._known[text] = compile_refs(msgspec.json.decode(text))
-            if len(self._known) > _KEPT:
-                self._known.popitem(last=False)
+            found = self._keep(text, compile_refs(msgspec.json.decode(text)))
         else:
             self._known.move_to_end(text)
         return found
+
+    def _keep(self, text: bytes, compiled: Compiled) -> Compiled:
+        self._known[text] = compiled
+        if len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return compiled

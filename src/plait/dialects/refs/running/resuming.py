@@ -19,7 +19,7 @@ from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.inputs import Resume
 
 from .decision_builder import DecisionBuilder
-from .events import RefsResumed
+from .events import RefsBegun, RefsResumed
 from .failures import got_an_answer
 from .recovery import under_way_effects
 from .refs_run import RefsRun
@@ -104,11 +104,20 @@ def _reopen(builder: DecisionBuilder, found: Resumption, scope: Scope, deadline:
     due = builder.state.deadline
     if due is not None:
         builder.effect(SetTimer(DEADLINE, due))
-    start_at = builder.plan.start_at
-    if not builder.state.begun and start_at is not None and start_at > builder.now:
-        builder.effect(SetTimer(START, Millis(start_at)))
+    begin(builder)
     for effect in under_way_effects(builder):
         builder.effect(effect)
+
+
+def begin(builder: DecisionBuilder) -> None:
+    """Begins the steps of a run that ended, or was forked, before they had begun: now, or at their start time."""
+    start_at = builder.plan.start_at
+    if builder.state.begun:
+        return
+    if start_at is not None and start_at > builder.now:
+        builder.effect(SetTimer(START, Millis(start_at)))
+    else:
+        builder.record(RefsBegun())
 
 
 # -- what is rerun -----------------------------------------------------------------------------------------------------

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 
 from plait.dialects.refs.definition.plan import StepPlan
 from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.machine import RunInfo, TaskFacts
+from plait.kernel.moment import utc
 from plait.kernel.view import Reason
 
 from .child_ids import child_id
@@ -24,7 +24,7 @@ def reasons(run: RefsRun, info: RunInfo, tasks: Facts) -> list[Reason]:
         return []
     if not state.begun:
         due = Millis(run.plan.start_at or 0)
-        return [Reason("sleep", f"starts at {_clock(due)}", until=due, short="delayed start")]
+        return [Reason("sleep", f"starts at {utc(due)}", until=due, short="delayed start")]
     found = [*_loops(run)]
     for name, index, work in run.under_way():
         found += _work(run.plan.steps[name], index, work, info, tasks, alone=index is None)
@@ -53,9 +53,9 @@ def _work(
     elif facts is not None and facts.retry_at is not None:
         most = f"retry {facts.attempt} of {facts.max_attempts} of `{id}`"
         why = f": {facts.error.message}" if facts.error is not None else ""
-        yield Reason("retry", f"{most} at {_clock(facts.retry_at)}{why}", id, facts.retry_at, most)
+        yield Reason("retry", f"{most} at {utc(facts.retry_at)}{why}", id, facts.retry_at, most)
     elif alone:
-        yield Reason("step", f"step `{id}`: {_action(step)} since {_clock(work.started_at)}", id)
+        yield Reason("step", f"step `{id}`: {_action(step)} since {utc(work.started_at)}", id)
 
 
 def _action(step: StepPlan) -> str:
@@ -67,7 +67,3 @@ def _action(step: StepPlan) -> str:
             return f"function `{step.action.name}`"
         case _:
             return step.kind
-
-
-def _clock(at: Millis | None) -> str:
-    return datetime.fromtimestamp((at or 0) / 1000, UTC).strftime("%H:%M:%S")

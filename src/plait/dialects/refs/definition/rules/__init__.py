@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 
-from plait.definitions.flaws import Note
+from plait.definitions.flaws import MOST, Note
 from plait.dialects.refs.definition.examined import Examined
 
 from .cycles import cycles
@@ -21,7 +22,7 @@ RULES: tuple[Rule, ...] = (size, names, inputs, returns, foreach, references, cy
 
 
 def flaws(examined: Examined) -> list[Note]:
-    return [note for rule in RULES for note in rule(examined)]
+    return list(islice((note for rule in RULES for note in rule(examined)), MOST))
 
 
 def remarks(examined: Examined) -> list[Note]:
