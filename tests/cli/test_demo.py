@@ -91,7 +91,7 @@ async def test_the_tea_shop_has_goals_that_are_reached_that_fail_and_that_wait()
         alan = await engine.get("tea-for-alan")
         assert await _asked(engine, alan)
         assert [(node.id, node.status) for node in (await alan.view()).nodes if node.id == "ask-manager"] == [
-            ("ask-manager", "running")
+            ("ask-manager", "waiting")
         ]
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from plait import Engine
-from tests.faults.work import DEFINITIONS, LEDGER
+from tests.faults.work import DEFINITIONS, FREEZE_AFTER, LEDGER
 from tests.support.processes import Process, start
 
 PATIENCE = 40.0
@@ -74,9 +74,11 @@ class Serving:
 
 
 @contextmanager
-def serving(url: str, ledger: Path, lease: float = 10.0, *, ready: bool = True) -> Iterator[Serving]:
-    """Starts an engine, and waits until it is ready, unless it may not live to be."""
-    environment = {**os.environ, LEDGER: str(ledger)}
+def serving(
+    url: str, ledger: Path, lease: float = 10.0, *, ready: bool = True, freeze_after: int = 0
+) -> Iterator[Serving]:
+    """Starts an engine, and waits until it is ready, unless it may not live to be. It may freeze after some steps."""
+    environment = {**os.environ, LEDGER: str(ledger), FREEZE_AFTER: str(freeze_after)}
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with start("tests.faults.serving", url, str(lease), env=environment, **pipes) as process:
         try:

@@ -36,7 +36,7 @@ async def test_killed_again_and_again_under_load_nothing_is_lost(database: str, 
     async with Engine(database, definitions=DEFINITIONS, work=False) as client:
         handles = await start_runs(client)
         for _ in range(KILLS):
-            with serving(database, ledger) as engine:
+            with serving(database, ledger, ready=False, freeze_after=RUNS) as engine:
                 await kill_under_load(engine, RUNS, handles)
         with serving(database, ledger):
             outputs = await asyncio.gather(*(handle.result() for handle in handles))

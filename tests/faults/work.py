@@ -1,7 +1,9 @@
 """What the engine processes of these tests run, and the ledger that their steps write: a file no crash takes back."""
 
 import asyncio
+import itertools
 import os
+import signal
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -10,7 +12,12 @@ from pathlib import Path
 from plait import Context, step, step_info, workflow
 
 LEDGER = "PLAIT_TEST_LEDGER"
+FREEZE_AFTER = "PLAIT_TEST_FREEZE_AFTER"
+"""Steps after which a process freezes itself, if set: whoever kills it then surely kills it at work."""
 QUEUE = "chaos"
+
+
+_noted = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,8 @@ def note() -> None:
         os.environ[LEDGER], f"{path}\t{info.idempotency_key}\t{info.attempt}\t{os.getpid()}\t{time.monotonic_ns()}\n"
     )
     os.write(1, f"step {path}\n".encode())
+    if next(_noted) == int(os.environ.get(FREEZE_AFTER, 0)):
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def note_time() -> None:

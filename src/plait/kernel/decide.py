@@ -52,9 +52,7 @@ from .tasks import Again, Final, Late
 from .unit_of_work import UnitOfWork
 
 log = logging.getLogger("plait.kernel")
-
 DEADLINE = TaskToken("~deadline")
-
 
 LATER = Raw(b"")
 """Stands for a reply that a later decision gives."""

@@ -45,7 +45,7 @@ def test_the_first_admin_key_is_made_before_there_is_a_database(db: str):
     text = ran.out.strip()
     assert re.fullmatch(r"plait_[0-9a-f]+_\S+", text)  # alone on stdout, for scripts
     assert "can't be shown again" in ran.err
-    assert "made a new database" in ran.err
+    assert "created a new database" in ran.err
     key = verified(db, text)
     assert isinstance(key, Key)
     assert (key.name, key.role, key.namespace, key.expires_at) == ("root", "admin", "*", None)
@@ -54,7 +54,7 @@ def test_the_first_admin_key_is_made_before_there_is_a_database(db: str):
 def test_a_key_gives_as_little_as_possible_unless_told(db: str):
     made = plait(db, "create", "someone", "--json").json
     assert (made["role"], made["namespace"]) == ("viewer", "default")
-    assert "made a new database" not in plait(db, "create", "another").err
+    assert "created a new database" not in plait(db, "create", "another").err
 
 
 def test_a_key_may_expire(db: str):

@@ -323,8 +323,8 @@ where shard = any ($1::integer[]) and awake and status = 'running' and blocked i
 select *, false as claimed from plait.runs
 where shard = any ($1::integer[]) and awake and status = 'running' order by created_at, id;
 
--- waiting_inbox: inputs nobody has taken, oldest first; those of runs that are to start also beyond the limit, as one that
--- was cancelled while it waited on a queue must hear of it before it does anything
+-- waiting_inbox: the inputs not yet taken, oldest first; those of runs about to start also beyond the limit, because a run
+-- that was cancelled while it waited on a queue must get the cancel before it does anything
 with page as materialized (
     select id, run_id, shard, key, body, at from plait.inbox
     where not taken and shard = any ($1::integer[]) order by id limit $2

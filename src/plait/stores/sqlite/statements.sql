@@ -158,21 +158,19 @@ where shard in (select value from json_each(?1)) and awake = 1 and status = 'run
 select *, 0 as claimed from runs
 where shard in (select value from json_each(?1)) and awake = 1 and status = 'running' order by created_at, id;
 
--- waiting_inbox: inputs nobody has taken, oldest first; those of runs that are to start also beyond the limit, as one that
--- was cancelled while it waited on a queue must hear of it before it does anything
+-- waiting_inbox: the oldest inputs not yet taken, in no order; those of runs about to start also beyond the limit, because a
+-- run that was cancelled while it waited on a queue must get the cancel before it does anything
 with page as materialized (
     select id, run_id, shard, key, body, at from inbox
     where taken = 0 and (?1 is null or shard in (select value from json_each(?1))) order by id limit ?2
 ), whole as (
     select max(id) as last from page having count(*) = ?2
 )
-select run_id, shard, key, body, at from (
-    select * from page
-    union all
-    select i.id, i.run_id, i.shard, i.key, i.body, i.at
-    from whole cross join page cross join inbox i indexed by inbox_key
-    where page.key = '~start' and i.run_id = page.run_id and i.taken = 0 and i.id > whole.last
-) order by id;
+select * from page
+union all
+select i.id, i.run_id, i.shard, i.key, i.body, i.at
+from whole cross join page cross join inbox i indexed by inbox_key
+where page.key = '~start' and i.run_id = page.run_id and i.taken = 0 and i.id > whole.last;
 
 -- due_timers: timers that are due
 select run_id, shard, token, due from timers

@@ -19,6 +19,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import apsw
@@ -199,7 +200,7 @@ class SqliteStore:
 
     async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
         found = self._query("waiting_inbox", _listed(shards), limit)
-        return [rows.inbox_row(row) for row in found]
+        return [rows.inbox_row(row[1:]) for row in sorted(found, key=itemgetter(0))]
 
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
         return listed_rows.readable_timers(self._query("due_timers", _listed(shards), now, limit))
