@@ -47,7 +47,7 @@ class AgentTerms(Shape, frozen=True, kw_only=True):
     auto_apply: bool = False
     """Whether new versions of workflows that the agent proposes are saved without an approval."""
     first_calls: dict[str, str] = {}
-    """The calls of the first attempt, if this is a later one: hashes by `turn/index`. An equal call has the same key."""
+    """The calls of the first attempt, for a later one: hashes by `turn/index`. An equal call has the same key."""
     pipelines: list[OfferedPipeline] = []
     workflows: list[OfferedWorkflow] = []
 

@@ -19,7 +19,7 @@ class RemoteDeadLetters:
     async def list(
         self, namespace: str = DEFAULT_NAMESPACE, *, all: bool = False, run_id: str | None = None
     ) -> list[DeadLetter]:
-        """Oldest first, of all runs or of one; with `all`, also those that were retried or discarded."""
+        """Lists dead letters of all runs or of one, oldest first; with `all`, also those retried or discarded."""
         query = {"namespace": namespace, "status": "all" if all else "pending", "run": run_id}
         found = await self._transport.get(self._transport.path("dlq"), DeadLetterList, query)
         return [dead_letter_of(letter) for letter in found.dead_letters]
