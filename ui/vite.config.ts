@@ -23,5 +23,6 @@ export default defineConfig({
     environment: "jsdom",
     isolate: false, // one document for the files of a worker: making one costs a second
     include: ["src/**/*.test.{ts,tsx}", "tools/*.test.js"],
+    testTimeout: 60_000, // finds what hangs; a loaded machine may be ten times as slow
   },
 });

@@ -24,6 +24,16 @@ def test_decided_ones_are_listed_by_status(desk: Desk):
 
 
 @both_ways
+def test_a_long_list_is_cut_and_says_so(desk: Desk):
+    for run in ("a", "b"):
+        desk.start("asks", run)
+    cut = desk.plait("approvals", "--limit", "1").out
+    assert ("a:ok" in cut, "b:ok" in cut) == (True, False)
+    assert "… and more: plait approvals --limit 5" in cut
+    assert "… and more" not in desk.plait("approvals", "--limit", "2").out
+
+
+@both_ways
 def test_the_open_ones_are_listed_unless_asked_otherwise(desk: Desk):
     desk.start("asks", "a")
     [listed] = desk.plait("approvals", "--json").json

@@ -1,3 +1,8 @@
+from contextlib import closing
+
+import apsw
+import pytest
+
 from tests.cli.support import Desk, both_ways
 
 
@@ -15,6 +20,31 @@ def test_dead_letters_are_listed(desk: Desk):
     [letter] = desk.plait("dlq", "--json").json
     assert (letter["id"], letter["run"], letter["attempts"], letter["status"]) == ("g:gate", "g", 2, "pending")
     assert "ValueError: closed is in the way" in desk.plait("dlq", "list").out
+
+
+@both_ways
+def test_a_long_list_is_cut_and_says_so(desk: Desk):
+    (desk.folder / "closed").touch()
+    for run in ("a", "b", "c"):
+        desk.run("gated", "--id", run)
+    cut = desk.plait("dlq", "list", "--limit", "2")
+    assert "a:gate" in cut.out
+    assert "c:gate" not in cut.out
+    assert "… and more: plait dlq list --limit 10" in cut.out + cut.err
+    assert [letter["run"] for letter in desk.plait("dlq", "list", "--limit", "2", "--json").json] == ["a", "b"]
+    whole = desk.plait("dlq", "list", "--limit", "3")
+    assert "… and more" not in whole.out + whole.err
+
+
+def test_those_of_a_node_are_found_behind_pages_of_others(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("plait.cli.dead_letters._PAGE", 1)
+    (desk.folder / "closed").touch()
+    for run in ("a", "b", "c"):
+        desk.run("gated", "--id", run)
+    with closing(apsw.Connection(str(desk.folder / "plait.db"))) as db:
+        db.execute("update dead_letters set token = 'other', label = 'step `other`' where run_id in ('a', 'b')")
+    found = desk.plait("dlq", "list", "--node", "gate", "--limit", "1", "--json").json
+    assert [letter["run"] for letter in found] == ["c"]
 
 
 @both_ways

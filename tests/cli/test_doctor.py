@@ -5,6 +5,10 @@ from collections import namedtuple
 import apsw
 import pytest
 
+from plait.cli.findings import MANY, Report, examine_letters
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Millis, RunId, TaskToken
+from plait.kernel.store import DeadLetter
 from tests.cli.support import Desk
 
 
@@ -101,6 +105,15 @@ def test_dead_letters_are_a_problem(desk: Desk):
     found = problems(desk)["doctor.dead_letters"]
     assert found["title"] == "1 task used up all attempts"
     assert "plait dlq" in found["fix"]
+
+
+def test_so_many_dead_letters_that_not_all_are_looked_at_are_counted_so():
+    error = ErrorInfo("task.failed", "closed")
+    letter = DeadLetter("g:gate", RunId("g"), "default", TaskToken("gate"), "step `gate`", 2, error, Millis(1))
+    report = Report()
+    examine_letters([letter] * MANY, report)
+    assert report.facts == {"dead letters": "at least 10,000"}
+    assert report.problems[0].what == "at least 10,000 tasks used up all attempts"
 
 
 def test_blocked_runs_are_a_problem(desk: Desk):

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -155,6 +156,32 @@ async def test_dead_letters():
         await client.dlq.discard(letter.id)
         assert await client.dlq.list() == []
         assert [settled.status for settled in await client.dlq.list(all=True)] == ["discarded"]
+
+
+async def test_lists_of_dead_letters_have_a_bound(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("plait.client.dead_letters._PAGE", 2)
+    async with both() as (engine, client):
+        for n in range(5):
+            with pytest.raises(RunFailed):
+                await (await client.start("failing", id=f"f-{n}")).result()
+        known = await engine.dlq.list()
+        place = known[1].at, known[1].id
+        assert len(known) == 5
+        assert await client.dlq.list() == known  # in three pages
+        for each in (engine, client):
+            assert await each.dlq.list(limit=3) == known[:3]
+            assert await each.dlq.list(after=place, limit=2) == known[2:4]
+            assert await each.dlq.list(limit=0) == []
+            assert await each.dlq.list(status="discarded") == []
+            assert await each.dlq.get(known[4].id) == known[4]
+            with pytest.raises(NotFound, match="there is no dead letter"):
+                await each.dlq.get("f-9:gate")
+
+
+async def test_lists_of_dead_letters_and_approvals_have_a_bound_that_nobody_asked_for():
+    async with both() as (engine, client):
+        for each in (engine.dlq.list, client.dlq.list, engine.approvals.list, client.approvals.list):
+            assert signature(each).parameters["limit"].default == 100
 
 
 async def test_definitions_are_listed():

@@ -6,6 +6,8 @@ import asyncio
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import pytest
+
 from plait.server.site import Settings
 from tests.server.serving import Served, problem, serving, soon
 
@@ -136,7 +138,53 @@ async def test_a_dead_letter_is_listed_retried_and_discarded(db: str):
         assert len((await served.get("/dlq", params={"status": "all"})).json()["dead_letters"]) == 1
 
 
+async def test_dead_letters_come_in_pages(db: str):
+    async with serving(db) as served:
+        for n in range(3):
+            await served.ended(await served.start("failing", id=f"f-{n}"), "failed")
+        whole = (await served.get("/dlq")).json()
+        assert list(whole) == ["dead_letters"]
+        first = (await served.get("/dlq", params={"limit": 2})).json()
+        assert first["dead_letters"] == whole["dead_letters"][:2]
+        rest = (await served.get("/dlq", params={"limit": 2, "cursor": first["next"]})).json()
+        assert rest == {"dead_letters": whole["dead_letters"][2:]}
+
+
+async def test_a_page_of_discarded_dead_letters_is_not_emptied_by_others(db: str):
+    async with serving(db) as served:
+        for n in range(3):
+            await served.ended(await served.start("failing", id=f"f-{n}"), "failed")
+        last = (await served.get("/dlq")).json()["dead_letters"][-1]
+        await served.post(f"/dlq/{quote(last['id'], safe='')}/discard")
+
+        async def discarded() -> Any:
+            return (await served.get("/dlq", params={"status": "discarded", "limit": 1})).json()["dead_letters"]
+
+        assert await soon(discarded) == [{**last, "status": "discarded"}]
+
+
+async def test_a_dead_letter_is_shown_by_its_id(db: str):
+    async with serving(db) as served:
+        await served.ended(await served.start("failing"), "failed")
+        (letter,) = (await served.get("/dlq")).json()["dead_letters"]
+        assert (await served.get(f"/dlq/{quote(letter['id'], safe='')}")).json() == letter
+
+
+@pytest.mark.parametrize(
+    ("params", "status", "code"),
+    [
+        ({"cursor": "next"}, 422, "http.bad_cursor"),
+        ({"limit": 0}, 400, "http.bad_query"),
+        ({"limit": 501}, 400, "http.bad_query"),
+    ],
+)
+async def test_no_page_begins_nowhere_or_has_no_bound(params: dict[str, Any], status: int, code: str):
+    async with serving() as served:
+        problem(await served.get("/dlq", params=params), status, code)
+
+
 async def test_an_unknown_dead_letter_is_not_found():
     async with serving() as served:
+        problem(await served.get("/dlq/x"), 404, "kernel.no_dead_letter")
         problem(await served.post("/dlq/x/retry"), 404, "kernel.no_dead_letter")
         problem(await served.get("/dlq", params={"status": "lost"}), 400, "http.bad_query")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import apsw
 import pytest
 
 from plait.server.auth import AuthOptions
@@ -91,6 +94,24 @@ async def test_a_run_has_a_record_of_where_it_came_from_and_what_became_of_it(db
         assert (ended["status"], ended["final_counter_value"]) == ("completed", 0)
         assert ended["last_event_at"] == events[-1]["at"]
         assert ended["inputs_cas_ref"] == found["inputs_cas_ref"] != ended["outputs_cas_ref"]
+
+
+async def test_the_record_of_a_run_counts_its_dead_letters_page_by_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.dialects.graph.surface.run_record_routes._PAGE", 2)
+    path = tmp_path / "plait.db"
+    async with serving(f"sqlite:///{path}") as served:
+        await served.post("/definitions", {"dialect": "graph", "name": "orders", "definition": ORDERS})
+        run = await served.start("orders", {"amount": 5})
+        await served.waits(run, "approval")
+        with closing(apsw.Connection(str(path))) as db:
+            db.executemany(
+                """insert into dead_letters (id, run_id, namespace, token, label, attempts, error, at, status)
+                   values (?1, ?2, 'default', ?1, '', 1, '{"code":"x","message":""}', 1, ?3)""",
+                [(f"{n}", run, "pending" if n < 5 else "retried") for n in range(7)],
+            )
+        assert (await served.get(f"/runs/{run}/record")).json()["dlq_count"] == 5
 
 
 async def test_the_same_start_by_either_name_is_the_same_run() -> None:

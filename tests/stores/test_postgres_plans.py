@@ -39,6 +39,10 @@ insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_a
 select 'run-' || n || ':ok', 'run-' || n, 'default', 'ok', 'May I?', '', n,
        case when n % 500 = 0 then 'open' when n % 2 = 0 then 'approved' else 'rejected' end
 from generate_series(1, 5000) as n;
+insert into plait.dead_letters (id, run_id, namespace, token, label, attempts, error, at, status)
+select 'run-' || n || ':pay', 'run-' || n, 'default', 'pay', 'pay', 3, '{}', n,
+       case when n % 10 = 0 then 'retried' when n % 10 = 1 then 'discarded' else 'pending' end
+from generate_series(1, 5000) as n;
 insert into plait.run_texts (run, namespace, created_at, part, text)
 select number, namespace, created_at, 0, id || ' customer-' || created_at from plait.runs;
 insert into plait.run_labels (namespace, key, value, created_at, run_id)
@@ -86,6 +90,9 @@ def filled(postgres_server: Postgres) -> Iterator[str]:
         ("list_newest_approvals", ("default", "approved", 2**62, "", 100), "approvals_status"),
         ("list_all_approvals", ("default", 4_000, "run-4000:ok", 100), "approvals_newest"),
         ("list_approvals_of_run", ("run-7", None, -1, "", None), "approvals_run"),
+        ("list_dead_letters", ("default", "pending", 4_000, "run-4000:pay", 100), "dead_letters_status"),
+        ("list_dead_letters_of_namespace", ("default", 4_000, "run-4000:pay", 100), "dead_letters_status"),
+        ("list_dead_letters_of_run", (None, "pending", "run-7", -1, "", 100), "dead_letters_run"),
         ("list_records", ("catalog/default", "0000000000004999", 200), "records_pkey"),
         ("hold_records", (["catalog/default"], ["default"], ["0000000000004999"], [4999]), "records_namespace"),
         (
@@ -102,6 +109,24 @@ async def test_a_hot_query_uses_its_index(filled: str, query: str, args: tuple[o
     assert index in {node.get("Index Name") for node in nodes}, plan
     scanned = [node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"]
     assert not set(scanned) - {"queues"}, plan  # which has one row for each queue with limits: here none
+
+
+@pytest.mark.parametrize(
+    ("query", "args"),
+    [
+        ("list_dead_letters", ("default", "pending", -1, "", 100)),
+        ("list_dead_letters_of_namespace", ("default", -1, "", 100)),
+    ],
+)
+async def test_a_page_of_dead_letters_is_not_taken_out_of_all_of_them(
+    filled: str, query: str, args: tuple[object, ...]
+):
+    async with looking_in(filled) as db:
+        [plan] = json.loads(await db.fetchval(f"explain (format json) {SQL[query]}", *args))
+    nodes = list(parts(plan["Plan"]))
+    assert {node.get("Index Name") for node in nodes} <= {"dead_letters_status", None}, plan
+    assert not {node["Node Type"] for node in nodes} & {"Seq Scan", "Bitmap Heap Scan"}, plan
+    assert all(node["Plan Rows"] <= 300 for node in nodes if node["Node Type"] == "Sort"), plan
 
 
 async def test_runs_of_pools_are_counted_without_a_look_at_the_others(filled: str):

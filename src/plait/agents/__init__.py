@@ -1,7 +1,7 @@
-"""Language models that dialects ask, what they may do inside a workflow, and the data pipelines that they and people
+"""Language models that dialects call, what they may do inside a workflow, and the data pipelines that models and people
 share.
 
-Names are imported when they are asked for: a dialect that only knows the models need not load the pipelines.
+Names are imported on first use: a dialect that needs only the models does not load the pipelines.
 """
 
 from __future__ import annotations

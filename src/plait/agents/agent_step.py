@@ -1,5 +1,5 @@
-"""An agent as a step of a definition: its settings in JSON, alike for dialects whose steps take an object and return
-one. What the step gets is the payload."""
+"""An agent as a step of a definition: its settings in JSON, the same for all dialects whose steps take an object and
+return one. The step's input is the payload."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AgentStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, f
     prompt: Annotated[str, Meta(min_length=1)]
     instructions: str = ""
     tools: tuple[str, ...] | None = None
-    """None: the two built-in ones that change nothing."""
+    """None: the two built-in tools that change nothing."""
     output_schema: dict[str, Any] | None = None
     temperature: Annotated[float, Meta(ge=0)] = 0.3
     max_tokens: Annotated[int, Meta(ge=1)] = 4_096
@@ -32,7 +32,7 @@ class AgentStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, f
     max_cost_usd: Annotated[float, Meta(ge=0)] | None = None
 
     def unpriced(self, models: Models) -> str:
-        """What is wrong with its budget, if something is."""
+        """A problem with the budget, or an empty string."""
         if self.max_cost_usd is None or not models.lacks_price(self.model):
             return ""
         return f"has a budget in USD, but the price of model `{self.model}` is not known"
@@ -40,7 +40,7 @@ class AgentStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, f
     def input(
         self, payload: Raw, *, execution: str, node_id: str, workflow: str, schema: dict[str, Any] | None = None
     ) -> AgentInput:
-        """`schema`: what the output has to fit, if the step does not say."""
+        """`schema`: the output's schema if the step has none of its own."""
         wanted = self.output_schema or schema
         return AgentInput(
             model=self.model,
@@ -62,7 +62,7 @@ class AgentStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, f
 
 
 def read_agent_step(written: Any) -> AgentStep:
-    """Raises `ValueError`, with what is wrong."""
+    """Raises `ValueError` with the problem."""
     try:
         return msgspec.convert(written, AgentStep)
     except msgspec.ValidationError as error:

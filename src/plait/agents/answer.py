@@ -1,4 +1,4 @@
-"""The final answer of a model: read, checked, or refused in words that go back to it."""
+"""The final answer of a model: parsed and checked. The reason for a rejection goes back to the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHAPE = 'answer with one JSON object: {"output": …, "next_nodes": […], "rea
 
 
 class BadAnswer(Exception):
-    """The text is for the model."""
+    """The message is written for the model."""
 
 
 class FinalAnswer(msgspec.Struct, frozen=True):
@@ -28,7 +28,8 @@ class FinalAnswer(msgspec.Struct, frozen=True):
 
 
 def read_answer(text: str, finish: Finish, schema: Mapping[str, Any] | None) -> FinalAnswer:
-    """Whether the targets are allowed is decided by who routes: a forged one must not be talked into shape."""
+    """Does not check whether the targets are allowed; routing does. Telling the model about it would let a forged
+    target be retried until it looks valid."""
     if finish == "length":
         raise BadAnswer("the answer was cut off: it is longer than max_tokens; give a shorter one")
     if finish == "refused":
@@ -50,7 +51,7 @@ def read_answer(text: str, finish: Finish, schema: Mapping[str, Any] | None) -> 
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Models like to put a fence around JSON."""
+    """Models like to wrap JSON in a code fence."""
     stripped = text.strip()
     if stripped.startswith("```") and stripped.endswith("```"):
         stripped = stripped.removeprefix("```json").removeprefix("```").removesuffix("```").strip()

@@ -1,7 +1,7 @@
-"""Credentials by name: a model says which, and never sees what they are.
+"""Credentials by name: a model names a profile and never sees its values.
 
-A model also chooses where a request goes. So a profile is sent to the hosts that the operator named for it, and nowhere
-else; one without hosts is for requests whose address people wrote.
+A model also chooses where a request goes. So a profile is sent only to the hosts that the operator listed for it; one
+without hosts works only for requests whose address was written by people.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from plait.kernel.errors import InvalidInput
 class AuthProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     headers: dict[str, str]
     hosts: list[str] = []
-    """`api.example.com`, or `*.example.com` for all names below it."""
+    """`api.example.com`, or `*.example.com` for all of its subdomains."""
 
     def __repr__(self) -> str:
         return f"AuthProfile(headers={sorted(self.headers)}, hosts={self.hosts})"  # values are secrets
@@ -41,7 +41,7 @@ def _profile(name: str, given: Given) -> AuthProfile:
     whole = isinstance(given.get("headers"), Mapping)
     try:
         return msgspec.convert(dict(given) if whole else {"headers": dict(given)}, AuthProfile)
-    except msgspec.ValidationError:  # without its text, which may show a value
+    except msgspec.ValidationError:  # drop the message, which may show a value
         raise InvalidInput(
             "agent.bad_auth_profile",
             f"the auth profile {name!r} can't be read",

@@ -1,4 +1,4 @@
-"""What an attempt reserves and books before and after each call of its model, in all budgets that it counts in."""
+"""Reserves and books what an attempt spends around each model call, in all budgets that apply."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tokens import tokens_of
 
 
 class Bookings:
-    """Of one attempt: its node, its run, and its namespace today."""
+    """Bookings of one attempt, against the budgets of its node, its run, and its namespace for today."""
 
     def __init__(
         self, wanted: AgentInput, run_id: RunId, namespace: str, services: AgentServices, of_day: AgentBudget
@@ -24,7 +24,7 @@ class Bookings:
         self._spender = Spender.of(wanted, run_id, namespace, of_day)
 
     def check_price(self) -> None:
-        """A limit on what nobody can add up is none. Raises `AgentFailure`."""
+        """A cost limit without a known price would never take effect, so it is refused. Raises `AgentFailure`."""
         model, budgets = self._wanted.model, (self._spender.node_budget, self._spender.run_budget)
         limited = any(each.max_cost_usd is not None for each in budgets)
         if limited and self._services.prices.of(model) is None:
@@ -32,7 +32,7 @@ class Bookings:
             raise AgentFailure("agent.unpriced_model", text, retryable=False)
 
     async def reserve(self, request: ModelRequest) -> Booking:
-        """Raises `AgentFailure` if the call could exceed one of them."""
+        """Raises `AgentFailure` if the call could exceed one of the budgets."""
         return await self._services.ledger.reserve(self._spender, self._claim(request))
 
     def _claim(self, request: ModelRequest) -> Claim:

@@ -1,8 +1,8 @@
-"""Budgets of tokens and cost of a node and of a run.
+"""Token and cost budgets of a node and of a run.
 
-What a call may use at most is reserved before it is made, and what it did use is booked after it: so any number of
-agents at once stay within a budget. What was spent before this process began, and by others meanwhile, is read from
-where it is recorded, before each call.
+The most that a call may use is reserved before the call, and its actual use is booked after it, so any number of
+concurrent agents stay within a budget. What was spent before this process started, and by other processes since, is
+read from its records before each call.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from plait.kernel.task_inputs import AgentBudget
 from .failure import AgentFailure
 
 _KEPT: Final = 10_000
-"""Accounts in memory; those that were not used longest are read again when they are."""
+"""Accounts in memory; the least recently used are evicted and read again when needed."""
 
 Level = Literal["node", "run", "namespace"]
 
 
 class Spent(msgspec.Struct, omit_defaults=True):
-    """Mutable: an account."""
+    """Mutable, because it is a running account."""
 
     tokens: int = 0
     cost_usd: float | None = 0.0
-    """None: a price was not known, so neither is the sum."""
+    """None if the price of any call was unknown."""
 
     def add(self, tokens: int, cost_usd: float | None) -> None:
         self.tokens += tokens
         self.cost_usd = None if self.cost_usd is None or cost_usd is None else self.cost_usd + cost_usd
 
     def raise_to(self, other: Spent) -> None:
-        """To what others know, if that is more: what was booked here may not be recorded yet."""
+        """Raises to the other totals where they are higher. Never lowers: what was booked here may not be recorded
+        yet."""
         self.tokens = max(self.tokens, other.tokens)
         unknown = self.cost_usd is None or other.cost_usd is None
         self.cost_usd = None if unknown else max(self.cost_usd or 0.0, other.cost_usd or 0.0)
@@ -48,7 +49,7 @@ class Account(msgspec.Struct):
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """What a call may use at most."""
+    """The most that a call may use."""
 
     tokens: int
     cost_usd: float | None
@@ -59,7 +60,7 @@ async def _nothing() -> Spent:
 
 
 class Limited(msgspec.Struct, frozen=True):
-    """An account, its limits, and where its past is found."""
+    """An account, its limits, and how to read its past spending."""
 
     level: Level
     name: str
@@ -72,7 +73,7 @@ class Budgets:
         self._accounts: OrderedDict[str, Account] = OrderedDict()
 
     async def reserve(self, claim: Claim, limited: tuple[Limited, ...]) -> Reservation:
-        """Raises `AgentFailure` if one of them would be exceeded; then nothing is reserved."""
+        """Raises `AgentFailure` if any budget would be exceeded; then nothing is reserved."""
         accounts = [(each, await self._account(each)) for each in limited]
         for each, account in accounts:
             check(each, account, claim)
@@ -96,7 +97,7 @@ class Reservation:
         self._accounts = accounts
 
     def book(self, tokens: int, cost_usd: float | None) -> None:
-        """The call was made, and has used this."""
+        """Books the actual use of a call that was made."""
         for account in self._accounts:
             account.spent.add(tokens, cost_usd)
         self.release()
@@ -108,7 +109,7 @@ class Reservation:
 
 
 def check(limited: Limited, account: Account, claim: Claim) -> None:
-    """Raises `AgentFailure`."""
+    """Raises `AgentFailure` if the claim could exceed the budget."""
     budget, spent, reserved = limited.budget, account.spent, account.reserved
     if budget.max_tokens is not None:
         wanted = spent.tokens + reserved.tokens + claim.tokens

@@ -1,8 +1,8 @@
 """Idempotency keys of tool calls: `<execution>/<turn>/<index>`.
 
-A call that is made again after a crash has the same key. So has one that a later attempt makes at the same place, if it
-is the same call: whoever it goes to has done it already. Another call at that place must not be taken for it: its key
-also has a hash of what is called. And a fork that goes on from the middle of a conversation makes calls of its own.
+A call that is repeated after a crash has the same key. So does the same call made by a later attempt at the same place:
+its receiver may have handled it already. A different call at that place must not be mistaken for it, so its key also
+has a hash of the call. A fork that continues from the middle of a conversation gets keys of its own.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from .model import ToolCall
 from .turn_key import job_id
 
 _SHOWN: Final = 12
-"""Characters of the hash in a key."""
+"""Characters of the hash used in a key."""
 
 Place = tuple[int, int]
 """Turn and index."""
 FirstCalls = Callable[[RunId, str], Awaitable[Mapping[Place, str]]]
-"""The hashes of what the first attempt of an execution called."""
+"""Loads the hashes of the calls made by the first attempt of an execution."""
 
 
 class CallKeys:
-    """Of one attempt."""
+    """Idempotency keys for one attempt."""
 
     def __init__(
         self, wanted: AgentInput, run_id: RunId, attempt: int, talk: Conversation, first_calls: FirstCalls
     ) -> None:
-        """`attempt`: the number of the one that began the conversation."""
+        """`attempt`: the number of the attempt that began the conversation."""
         self._execution = wanted.execution
         self._run_id = run_id
         self._is_first = attempt == 1 and not wanted.generation
@@ -62,8 +62,8 @@ def digest_of(call: ToolCall, *more: str) -> str:
 
 
 def first_calls(events: Iterable[Recorded], execution: str) -> dict[Place, str]:
-    """What the first attempt of an execution called, as the run's log tells; also what it got no result of. If its
-    worker was lost, another went on with it, under the next number."""
+    """The calls of an execution's first attempt, read from the run's log, including those without a result. If its
+    worker was lost, another continued it under the next number."""
     first = ""
     found: dict[Place, str] = {}
     for event in events:
@@ -73,7 +73,7 @@ def first_calls(events: Iterable[Recorded], execution: str) -> dict[Place, str]:
         if not first and _begins(entry, execution):
             first = token
         elif token == first and not event.data["index"]:
-            return found  # the second attempt
+            return found  # the second attempt begins here
         elif token == first and _is_reply(entry):
             reply = decode_entry(values.encode(entry))
             if isinstance(reply, Replied):
@@ -89,5 +89,5 @@ def _begins(entry: Any, execution: str) -> bool:
 
 
 def _is_reply(entry: Any) -> bool:
-    """Between entries there are answers to what was waited for, in any shape."""
+    """Between entries there are answers to waits, in any shape."""
     return isinstance(entry, dict) and cast("dict[str, Any]", entry).get("entry") == "replied"

@@ -1,4 +1,4 @@
-"""A conversation with a model, folded from the entries of its journal: where it is, and what the model has seen."""
+"""A conversation with a model, folded from its journal: its current position, and what the model has seen."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ class Conversation:
     def __init__(self) -> None:
         self.begun: Begun | None = None
         self.first: Begun | None = None
-        """As it was begun first: a fork may go on under another name."""
+        """The very first beginning: a fork may continue under another name."""
         self.replies: list[Replied] = []
         self.said: list[ChatMessage] = []
-        """After the beginning."""
+        """Messages after the beginning."""
         self.bad = 0
-        """Mistakes of the model's own that it was told of."""
+        """Mistakes of the model that were reported back to it."""
         self.waiting: Waiting | None = None
-        """What it was suspended for, until that is dealt with."""
+        """The wait that suspended it, until it has been handled."""
         self.answer: dict[str, Any] | None = None
-        """What came of that."""
+        """The answer to that wait."""
         self.rests = 0
-        """How often it had to wait for its model in this turn."""
+        """Times in this turn that it waited because of the model's rate limit."""
         self.ended: Ended | None = None
         self.results: dict[str, Raw] = {}
-        """Values that the model knows by reference."""
+        """Values that the model can refer to, by reference."""
         self.tool_calls = 0
         self.worked_ms = 0
-        """Without what it waited for."""
+        """Working time, excluding waits."""
         self._answered = 0
         self._settled = True
-        """Nothing is to be done with the last reply any more."""
+        """Whether the last reply has been handled completely."""
 
     @classmethod
     def of(cls, journal: Sequence[Raw]) -> Conversation:
@@ -49,7 +49,7 @@ class Conversation:
         return found
 
     def take(self, raw: Raw) -> AnyEntry | None:
-        """What the journal has next; None: it is the answer to what was waited for."""
+        """Adds the next journal item. None: it was the answer to a wait."""
         if self.waiting is None or self.answer is not None:
             entry = decode_entry(raw)
             self.add(entry)
@@ -100,7 +100,7 @@ class Conversation:
 
     @property
     def began_as(self) -> int:
-        """The number of the attempt that began it; 0 if there is none, or that was not kept."""
+        """The number of the attempt that began it; 0 if it has not begun or the number was not recorded."""
         return 0 if self.first is None else self.first.attempt
 
     @property
@@ -110,13 +110,13 @@ class Conversation:
 
     @property
     def call(self) -> tuple[int, ToolCall] | None:
-        """The tool call that is next."""
+        """The next tool call to make."""
         calls = self.replies[-1].tool_calls if self.replies else ()
         return None if self._settled or not calls else (self._answered, calls[self._answered])
 
     @property
     def final(self) -> Replied | None:
-        """A reply that is meant as the answer, and not dealt with yet."""
+        """A reply that is meant as the final answer and has not been handled yet."""
         return None if self._settled or self.replies[-1].tool_calls else self.replies[-1]
 
     @property

@@ -1,7 +1,7 @@
-"""The budget of a namespace for a day, which all engines share.
+"""The daily budget of a namespace, shared by all engines.
 
-Each process keeps what it has spent and reserved in a record of its own. It writes that before it adds up all of them:
-of two that want the last of a budget at the same time, at most one gets it.
+Each process keeps a record of what it has spent and reserved. It writes that record before it adds up all of them, so
+if two processes want the last of a budget at the same time, at most one gets it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .budgets import Account, Claim, Limited, Spent, check
 from .record_kinds import SPENDING
 
 _MOST: Final = 1_000
-"""Processes of a day that are added up."""
+"""Processes per day that are added up."""
 
 
 class DailyBudgets:
@@ -31,7 +31,7 @@ class DailyBudgets:
         self._mine: dict[tuple[str, str], Spent] = {}
 
     async def reserve(self, namespace: str, budget: AgentBudget, claim: Claim) -> DailyReservation | None:
-        """Raises `AgentFailure`. None: there is no limit."""
+        """Raises `AgentFailure`. None if there is no limit."""
         if not budget.is_limited:
             return None
         day = datetime.fromtimestamp(self._clock.now() / 1000, UTC).date().isoformat()
@@ -72,12 +72,12 @@ class DailyReservation:
         self._claim = claim
 
     async def book(self, tokens: int, cost_usd: float | None) -> None:
-        """The call has used this; 0 if it was not made."""
+        """Books the actual use of the call; 0 if it was not made."""
         back = None if self._claim.cost_usd is None or cost_usd is None else cost_usd - self._claim.cost_usd
         self._budgets.adjust(*self._place, tokens - self._claim.tokens, back)
         await self._budgets.write(*self._place)
 
 
 def _all(mine: Spent) -> Claim:
-    """What this process has spent, and what it is about to."""
+    """What this process has spent and reserved."""
     return Claim(mine.tokens, mine.cost_usd)

@@ -1,4 +1,4 @@
-"""What an agent in another process asks of the engine that its run belongs to."""
+"""What an agent in another process asks of the engine that owns its run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from plait.api.agent_task import AgentTerms, MadePatch, ReservedCall
 
 
 class AgentDesk(Protocol):
-    """Each call names the claim of the attempt, by which the engine knows what that may do."""
+    """Each call carries the claim of the attempt, from which the engine derives what the agent may do."""
 
     async def terms(self, id: str, *, namespace: str) -> AgentTerms: ...
 

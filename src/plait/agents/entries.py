@@ -1,6 +1,6 @@
-"""What an agent's attempt keeps in its journal: enough to go on behind the last entry, and to show each turn.
+"""What an agent's attempt keeps in its journal: enough to continue after the last entry, and to show each turn.
 
-After `Waiting` comes what the kernel answers: a decision of people, the end of a child run, a time.
+A `Waiting` entry is followed by the kernel's answer: a person's decision, the end of a child run, or a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .model import Finish, ToolCall, Usage
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="entry", gc=False):
-    """Base of all entries."""
+    """Base class of all entries."""
 
 
 class Begun(Entry, frozen=True, tag="begun"):
@@ -29,14 +29,14 @@ class Begun(Entry, frozen=True, tag="begun"):
     at: Millis
     max_turns: int
     tools: Sequence[str] = ()
-    """The names that it is offered beside the built-in ones: they stay the same for this attempt."""
+    """The tools offered beside the built-in ones; they stay the same for the whole attempt."""
     prompt_hash: str = ""
     prompt: str | None = None
-    """None: prompts are not kept."""
+    """None if prompts are not kept."""
     instructions: str = ""
     execution: str = ""
     attempt: int = 0
-    """The number that it began with: a worker that goes on for one that was lost has another. 0: it was not kept."""
+    """The attempt number at the beginning; a worker that takes over from a lost one has another. 0 if not recorded."""
 
 
 class Replied(Entry, frozen=True, tag="replied"):
@@ -49,11 +49,11 @@ class Replied(Entry, frozen=True, tag="replied"):
     usage: Usage = Usage()
     cost_usd: float | None = None
     model: str = ""
-    """As the provider calls it."""
+    """The provider's name for it."""
 
 
 class FedBack(Entry, frozen=True, tag="fed_back"):
-    """The answer of a turn can't be used, and the model is told why."""
+    """The answer of a turn was rejected; the model is told why."""
 
     turn: int
     problem: str
@@ -66,13 +66,13 @@ class ToolDone(Entry, frozen=True, tag="tool"):
     at: Millis
     ms: int = 0
     result: Raw = NULL
-    """As the model sees it."""
+    """The result as shown to the model."""
     data: Raw = ABSENT
-    """The whole of it, where the model sees a reference and a preview."""
+    """The full value, if the model only sees a reference and a preview."""
     ref: str = ""
     error: str = ""
     bad: bool = False
-    """The model's own mistake: the call itself can't be read."""
+    """A mistake of the model: the call itself can't be parsed."""
     denied: bool = False
 
 
@@ -83,7 +83,7 @@ class Waiting(Entry, frozen=True, tag="waiting"):
     tool: str = ""
     until: Millis | None = None
     ms: int = 0
-    """How long the model took to say that it has no time."""
+    """How long the model took to report that it is rate limited."""
 
 
 class Ended(Entry, frozen=True, tag="ended"):
@@ -96,7 +96,7 @@ class Ended(Entry, frozen=True, tag="ended"):
     retryable: bool = False
     warnings: Sequence[str] = ()
     calls: Sequence[ToolCall] = ()
-    """Calls that somebody else made on the way: nothing more is known of them."""
+    """Calls made by an external worker; nothing more is known about them."""
 
 
 AnyEntry = Begun | Replied | FedBack | ToolDone | Waiting | Ended
@@ -105,5 +105,5 @@ decode_answer = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def is_begun(entry: Any) -> bool:
-    """Whether a first entry, as readers of the log have it, is that of an agent."""
+    """Whether an entry, as decoded from the log, begins an agent's attempt."""
     return isinstance(entry, dict) and cast("dict[str, Any]", entry).get("entry") == "begun"

@@ -1,4 +1,4 @@
-"""Tasks of the kind `agent`, of any dialect: a language model works on them, with tools."""
+"""Executes tasks of the kind `agent`, for any dialect: a language model works on them, with tools."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class AgentExecutor:
-    """What it needs is loaded with the first task."""
+    """Its services are loaded with the first task."""
 
     kinds = (AGENT,)
 
     def __init__(self, models: Models, services: Callable[[Task], AgentServices]) -> None:
         self._models = models
         self._services = services
-        """What the agent of one task uses."""
+        """The services that one task's agent uses."""
 
     @property
     def handlers(self) -> Sequence[str]:
-        """What a worker on queues may claim; `model:` is of agents that take whichever there is."""
+        """The handlers that a worker may claim from queues; `model:` is for agents that accept any model."""
         names = self._models.names
         return [f"model:{name}" for name in ("", *names)] if names else []
 
@@ -38,7 +38,7 @@ class AgentExecutor:
         wanted: AgentInput = task.input
         name = wanted.model or next(iter(self._models.names), "")
         model = self._models.get(name)
-        if model is None:  # another process may have it, or this one later
+        if model is None:  # another process may have it, or this one may get it later
             raise TaskError(f"no model `{name}`", retryable=True, code="agent.unknown_model")
         if name != wanted.model:
             wanted = replace(wanted, model=name)

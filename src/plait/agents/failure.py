@@ -1,4 +1,4 @@
-"""Why an attempt of an agent ends without an answer."""
+"""Why an agent's attempt ends without an answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.kernel.task import TaskError
 from .model import ModelError
 
 _SHOWN: Final = 1_000
-"""Characters of an error that nobody wrote for people."""
+"""Characters kept of an error message that was not written for users."""
 
 
 class AgentFailure(Exception):
@@ -38,7 +38,7 @@ def model_failure(model: str, error: ModelError) -> AgentFailure:
 
 
 def model_broke(model: str, error: Exception) -> AgentFailure:
-    """An adapter raised what is no `ModelError`."""
+    """An adapter raised something other than a `ModelError`."""
     return AgentFailure("agent.model_failed", f"model `{model}` failed: {_named(error)}", retryable=True)
 
 

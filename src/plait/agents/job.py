@@ -1,5 +1,5 @@
-"""An agent's attempt as a job for a worker that has its own loop, and what that answers. The names are those of the
-message protocol; `docs/guides/redis.md` has them all."""
+"""An agent's attempt as a job for a worker with an agent loop of its own, and the worker's answer. The names are those
+of the message protocol, listed in `docs/guides/redis.md`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .preview import preview, reference
 
 VERSION: Final = "1.0"
 _VALID_FOR: Final = 600_000
-"""Milliseconds within which a worker may begin it: longer than any waits there, with room for clocks that differ."""
+"""Milliseconds within which a worker may start the job: longer than a job waits there, with room for clock skew."""
 _Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 
@@ -39,14 +39,15 @@ class JobMetadata(msgspec.Struct, frozen=True, kw_only=True):
     tool_calls: list[MadeCall] = []
     tokens_used: _Count = 0
     usage: JobUsage | None = None
-    """Where it is known: what a call costs depends on it."""
+    """Usage if known; the cost of a call depends on it."""
     cache_hit: bool = False
     llm_model: str = ""
     execution_time_ms: _Count = 0
 
     @property
     def tokens(self) -> Usage:
-        """Of a worker that knows only their sum, all count as input; of a cache hit, only that there was one."""
+        """If the worker only reports the sum, all of it counts as input; of a cache hit, only its existence is
+        known."""
         if self.usage is not None:
             return Usage(self.usage.input, self.usage.output, self.usage.cached)
         return Usage(self.tokens_used, 0, min(self.tokens_used, int(self.cache_hit)))
@@ -118,7 +119,7 @@ def job_of(task: QueueTask, claim: ClaimId, wanted: AgentInput, allowed: list[st
 
 
 def output_flaws(wanted: AgentInput, output: Raw) -> str:
-    """Why an output is not what the node wants; empty if it is."""
+    """Why an output does not match what the node wants; empty if it does."""
     if not wanted.output_schema:
         return ""
     found = misfits(wanted.output_schema, values.decode(output))

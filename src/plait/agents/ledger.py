@@ -1,4 +1,4 @@
-"""Reserving what one call of a model may use, in all budgets that it counts in, and booking what it did use."""
+"""Reserves what one model call may use, in all budgets that apply, and books its actual use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .daily_budget import DailyBudgets, DailyReservation
 
 
 class Spender(msgspec.Struct, frozen=True, kw_only=True):
-    """Who wants to call a model, and the budgets that this counts in."""
+    """The caller of a model, and the budgets that its calls count against."""
 
     run_id: RunId
     namespace: str
@@ -23,7 +23,7 @@ class Spender(msgspec.Struct, frozen=True, kw_only=True):
     node_budget: AgentBudget = AgentBudget()
     run_budget: AgentBudget = AgentBudget()
     day_budget: AgentBudget = AgentBudget()
-    """Of the namespace."""
+    """The daily budget of the namespace."""
 
     @classmethod
     def of(cls, wanted: AgentInput, run_id: RunId, namespace: str, day_budget: AgentBudget) -> Spender:
@@ -38,12 +38,12 @@ class Spender(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Booking(Protocol):
-    """What is reserved for one call."""
+    """A reservation for one call."""
 
     async def book(self, tokens: int, cost_usd: float | None) -> None: ...
 
     async def release(self) -> None:
-        """The call gave nothing."""
+        """Releases the reservation: the call had no result."""
         ...
 
 
@@ -69,7 +69,7 @@ class EngineBooking:
             await self._day.book(0, 0.0)
 
     def lose(self) -> None:
-        """Nobody knows what became of the call. It may have been paid for, so the day's budget keeps it."""
+        """The outcome of the call is unknown. It may be billed, so the day's budget keeps it."""
         self._own.release()
 
 
@@ -78,7 +78,7 @@ async def _nothing_spent(run_id: RunId, execution: str | None) -> Spent:
 
 
 class EngineLedger:
-    """Of one process, with what all processes have spent."""
+    """The ledger of one process, which takes into account what all processes have spent."""
 
     def __init__(
         self,

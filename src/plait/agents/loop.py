@@ -1,7 +1,7 @@
 """The loop of an agent: ask the model, make its tool calls, ask again, until it answers.
 
-Each reply and each tool result is in the journal before the next step. So an attempt that is begun again reads where it
-was, and pays for nothing twice. It ends with an `Ended` entry, also when it fails; what is left then is to report it.
+Each reply and each tool result is in the journal before the next step. So an attempt that is restarted reads its
+position and pays for nothing twice. It ends with an `Ended` entry, even when it fails; then only the report is left.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from .turn_key import TurnKey, job_id
 from .watch import TurnFacts
 
 MOST_BAD: Final = 2
-"""Mistakes of the model that it is told of, in one attempt; the next one ends it."""
+"""Mistakes reported back to the model in one attempt; the next one ends it."""
 _MOST_RESTS: Final = 20
-"""Of one turn, because the model is rate limited."""
+"""Waits per turn for a rate-limited model."""
 
 
 class AgentLoop:
@@ -57,7 +57,7 @@ class AgentLoop:
         self._beginning = prompt.messages(wanted, attempt.error)
         self._schema = prompt.answer_schema(wanted)
         self._number = self._talk.began_as or attempt.number
-        """Of the attempt that began the conversation: whoever goes on with it calls under the same keys."""
+        """The attempt that began the conversation: whoever continues it uses the same idempotency keys."""
         self._keys = CallKeys(wanted, attempt.run_id, self._number, self._talk, services.first_calls)
         self._deadline = self._clock.monotonic() + wanted.timeout - self._talk.worked_ms / 1000
 
@@ -73,12 +73,12 @@ class AgentLoop:
                 await self._end(found)
             except AgentFailure as failure:
                 await self._fail(failure)
-            except Exception as error:  # a bug, or what the attempt needs is gone: it is recorded like any failure
+            except Exception as error:  # a bug, or something the attempt needs is gone: recorded like any failure
                 await self._fail(unforeseen(error))
         return self._result()
 
     async def _prepare(self) -> None:
-        """What stays the same for the whole attempt."""
+        """Prepares what stays the same for the whole attempt."""
         policy = await self._services.policy(self._namespace)
         allowed = allowed_tools(self._wanted, policy.allowed_tools)
         self._bookings = Bookings(self._wanted, self._attempt.run_id, self._namespace, self._services, policy.budget)
@@ -90,7 +90,8 @@ class AgentLoop:
         self._bookings.check_price()
 
     def _is_new(self) -> bool:
-        """Also if it goes on with another model or prompt than it began with, as a fork may: the record tells."""
+        """Also true if the model or prompt has changed since it began, which a fork may do: the record then shows
+        it."""
         begun = self._talk.begun
         if begun is None:
             return True
@@ -123,7 +124,7 @@ class AgentLoop:
             raise AgentFailure("agent.prompt_too_large", text, retryable=False)
 
     async def _step(self) -> Ended | Suspended | None:
-        """One model call, one tool call, or the end."""
+        """Makes one model call or one tool call, or ends the attempt."""
         talk = self._talk
         if talk.waiting is not None and talk.waiting.kind == "time":
             return self._rest(talk.waiting)
@@ -179,7 +180,7 @@ class AgentLoop:
             raise model_broke(self._wanted.model, error) from error
 
     async def _refused(self, error: ModelError, turn: int, took: int) -> Suspended:
-        """A model that says when it can be asked again is waited for; else the attempt fails."""
+        """Waits if the model says when to retry; otherwise fails the attempt."""
         if error.kind != "rate_limited" or error.retry_after is None or self._talk.rests >= _MOST_RESTS:
             raise model_failure(self._wanted.model, error)
         until = Millis(self._clock.now() + max(1, round(error.retry_after * 1000)))
@@ -208,7 +209,7 @@ class AgentLoop:
         )
 
     def _left(self) -> float:
-        """Seconds that it may still work."""
+        """Seconds of working time left."""
         left = self._deadline - self._clock.monotonic()
         if left <= 0:
             raise self._too_long()
@@ -298,7 +299,7 @@ class AgentLoop:
         return Ended(self._clock.now(), "completed", output, targets, answer.reasoning, warnings=warnings)
 
     def _whole(self, output: Any) -> Raw:
-        """An output that is nothing but the reference of a result stands for that result."""
+        """An output that is only a reference to a result stands for that result."""
         fields = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
         if list(fields) == ["result_ref"] and (found := self._talk.results.get(str(fields["result_ref"]))) is not None:
             return found
@@ -340,7 +341,7 @@ class AgentLoop:
     # -- its journal -------------------------------------------------------------------------------------------------
 
     async def _keep(self, entry: AnyEntry, *, turn: int | None, events: tuple[AttemptEvent, ...] = ()) -> None:
-        """`turn`: the one that it is in from now on."""
+        """`turn`: the current turn from now on."""
         most = self._wanted.max_turns
         says = "" if turn is None else f"agent `{self._label}`: turn {min(turn, most)} of {most}"
         await self._attempt.keep(Raw(values.plain(entry)), says=says, events=events)
@@ -361,7 +362,7 @@ class AgentLoop:
 
 
 def _numbered(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Ids that are missing, or not unique, are made: an answer must find its call."""
+    """Creates missing ids and replaces duplicates: a result must be matched to its call."""
     ids = [call.id for call in calls]
     if all(ids) and len(set(ids)) == len(ids):
         return list(calls)

@@ -1,7 +1,7 @@
-"""What a language model is asked and what it answers. No provider's name or type appears outside its adapter.
+"""Requests to a language model and its replies. No provider's name or type appears outside its adapter.
 
-A model is anything with `complete`: one call, one reply. Whoever calls keeps the conversation, the budgets and the
-journal; a model keeps nothing.
+A model is anything with `complete`: one call, one reply. The caller keeps the conversation, the budgets and the
+journal; a model is stateless.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ class ToolCall(msgspec.Struct, frozen=True):
     id: str
     name: str
     arguments: Any
-    """As JSON; a string, if what the model wrote is none."""
+    """Parsed JSON, or the original string if the model wrote invalid JSON."""
 
 
 class ChatMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     role: Role
     content: str = ""
     tool_calls: Sequence[ToolCall] = ()
-    """Of the role `assistant`."""
+    """Only for the role `assistant`."""
     tool_call_id: str = ""
-    """Of the role `tool`: what it answers."""
+    """Only for the role `tool`: the call that it answers."""
 
 
 class OfferedTool(msgspec.Struct, frozen=True):
@@ -43,23 +43,23 @@ class OfferedTool(msgspec.Struct, frozen=True):
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     model: str
-    """The name that the workflow uses."""
+    """The model's name in the workflow."""
     messages: Sequence[ChatMessage]
     tools: Sequence[OfferedTool] = ()
     temperature: float = 0.3
     max_tokens: int = 4_096
     answer_schema: Mapping[str, Any] | None = None
-    """What the final answer has to fit."""
+    """The schema of the final answer."""
     cache_points: Sequence[int] = ()
-    """Numbers of messages behind which a provider may cache what came so far."""
+    """Message counts after which a provider may cache everything so far."""
     timeout: float = 300.0
-    """Seconds."""
+    """In seconds."""
     key: str = ""
-    """Equal when the same turn is asked again after a crash."""
+    """The same when the turn is repeated after a crash."""
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Tokens. Cached ones are part of the input."""
+    """Token counts. Cached tokens are part of the input."""
 
     input: int = 0
     output: int = 0
@@ -72,17 +72,17 @@ class ModelReply(msgspec.Struct, frozen=True, omit_defaults=True):
     finish: Finish = "stop"
     usage: Usage = Usage()
     model: str = ""
-    """As the provider calls it."""
+    """The provider's name for it."""
 
 
 class ModelError(Exception):
-    """A call that gave no reply."""
+    """A call that produced no reply."""
 
     def __init__(self, kind: ErrorKind, message: str = "", *, retry_after: float | None = None) -> None:
         super().__init__(message or kind)
         self.kind: ErrorKind = kind
         self.retry_after = retry_after
-        """Seconds, where the provider said so."""
+        """Seconds, if the provider said so."""
 
     @property
     def retryable(self) -> bool:

@@ -1,4 +1,4 @@
-"""The language models that an engine has, by the names that workflows use, and whether their prices are known."""
+"""The language models of an engine, by the names that workflows use, and whether their prices are known."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ class Models:
         self._known = dict(known or {})
         self._priced = frozenset(priced)
         self.elsewhere = False
-        """Agents work in other processes, which may have other models."""
+        """Agents run in other processes, which may have other models."""
 
     def get(self, name: str) -> Model | None:
         return self._known.get(name)
 
     def lacks_price(self, name: str) -> bool:
-        """A model of this process that costs nobody knows what: a budget in USD could not be held."""
+        """Whether a model of this process has no known price: a budget in USD could not be enforced."""
         return name in self._known and name not in self._priced
 
     @property

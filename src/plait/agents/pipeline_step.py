@@ -1,5 +1,5 @@
-"""A pipeline as a step of a definition whose steps take an object and return one: which of its inputs it works on,
-and which of them its joins name."""
+"""A pipeline as a step of a definition whose steps take an object and return one: which of its inputs it works on, and
+which of them its joins name."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _object = msgspec.json.Decoder(dict[str, Raw])
 class PipelineStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     steps: tuple[Mapping[str, Any], ...]
     data: str = ""
-    """The input that it works on. Not named: the only one, or an object of all."""
+    """The input to work on. Empty: the only input, or an object of all inputs."""
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """What its joins name."""
+        """Names of the tables that its joins use."""
         sides = (step.get(side) for step in self.steps if step.get("step") == "join" for side in ("left", "right"))
         return tuple(dict.fromkeys(each for each in sides if isinstance(each, str)))
 
     def input(self, inputs: Raw, names: Sequence[str], outputs: Sequence[str]) -> PipelineInput:
-        """`names` are those that the inputs may have. A single output is the whole result; several are its fields."""
+        """`names`: the inputs that may exist. A single output is the whole result; several outputs are its fields."""
         given = _object.decode(inputs)
         name = self.data or (names[0] if len(names) == 1 else "")
         tables = {each: given.get(each, NULL) for each in self.tables}

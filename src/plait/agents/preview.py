@@ -1,4 +1,4 @@
-"""A value as people and models see it in short: at most 2 KB of it. And the reference by which the whole is known."""
+"""A short preview of a value, at most 2 KB, for people and models, and the reference to the full value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def preview(value: Any) -> Any:
 
 
 def _fitting(value: dict[str, Any]) -> Any:
-    """Cut, more and more, until it fits; None if it does not."""
+    """Truncates step by step until it fits; None if it can't."""
     if len(values.plain(value)) <= MOST_BYTES:
         return value
     for length in (200, 50, 10):

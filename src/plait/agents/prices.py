@@ -1,7 +1,7 @@
-"""What calls of models cost: USD per million tokens, by model.
+"""Prices of model calls: USD per million tokens, by model.
 
-None of them is built in: prices change, differ by contract, and a wrong one is worse than none. A model without a price
-costs `None`, which is not 0: sums with it are unknown, and a cost budget on it is refused.
+No prices are built in: they change, differ by contract, and a wrong one is worse than none. A model without a price
+costs `None`, which is not 0: sums that include it are unknown, and a cost budget on it is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     input: float
     output: float
     cached: float | None = None
-    """Of input that the provider had cached; None: as any input."""
+    """The price of input that the provider had cached; None: the same as other input."""
 
     def cost(self, usage: Usage) -> float:
         """In USD."""
@@ -35,12 +35,12 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (fresh * self.input + cached * of_cached + usage.output * self.output) / _MILLION
 
     def most(self, input: int, output: int) -> float:
-        """What a call may cost at most, before it is made: nothing is cached, and all of the answer is used."""
+        """The most that a call may cost: nothing cached, and the whole output limit used."""
         return self.cost(Usage(input=input, output=output))
 
 
 class Prices:
-    """By the name of a model: the workflow's name for it, or the provider's."""
+    """Prices by model name: the workflow's name for it, or the provider's."""
 
     def __init__(self, given: Mapping[str, Price | Mapping[str, Any]] | None = None) -> None:
         self._known = {name: read_price(name, price) for name, price in (given or {}).items()}
@@ -50,21 +50,21 @@ class Prices:
         return sorted(self._known)
 
     def of(self, *names: str) -> Price | None:
-        """The price under the first of these names that has one."""
+        """The price of the first of these names that has one."""
         return next((self._known[name] for name in names if name in self._known), None)
 
     def cost(self, usage: Usage, *names: str) -> float | None:
-        """None where the price is not known."""
+        """None if the price is unknown."""
         price = self.of(*names)
         return None if price is None else price.cost(usage)
 
     def merged(self, others: Prices) -> Prices:
-        """With what others know; theirs count where both know one."""
+        """Combines both; the other's prices win."""
         return Prices(self._known | others._known)
 
 
 def total(costs: Iterable[float | None]) -> float | None:
-    """Unknown if one of them is; 0 for none at all."""
+    """None if any cost is unknown; 0 if there are none."""
     known = list(costs)
     return None if None in known else math.fsum(each for each in known if each is not None)
 

@@ -1,11 +1,11 @@
-"""What a model is told: first what is equal for every call of this release, last what differs each time.
+"""Builds prompts: first what is the same for every call of this release, last what differs each time.
 
     messages[0]   role, lanes, examples, rules: the same bytes always; a cache point
     tools         the five built-in ones in fixed order, then what this execution is offered, sorted
     messages[1]   instructions of the node, if it has any; a cache point
     messages[2]   what was done before, the payload, the prompt
 
-Data is fenced: whatever a payload or a tool result says, it stands between marks that it can't write itself.
+Data is fenced: whatever a payload or a tool result contains, it stands between markers that it can't forge.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .model import ChatMessage
 from .preview import preview, reference
 
 MOST_BYTES: Final = 64 * 1024
-"""Of a prompt, without the static prefix and what follows in the conversation."""
+"""Bytes of a prompt, without the static prefix and the later conversation."""
 SHOWN_BYTES: Final = 16 * 1024
-"""Of a tool result; of a larger one the model sees a reference and a preview."""
+"""Bytes of a tool result; of a larger one the model sees a reference and a preview."""
 _MOST_PREVIOUS: Final = 20
 
 STATIC_PREFIX: Final = """\
@@ -94,7 +94,7 @@ def fenced(name: str, value: Raw) -> str:
 
 
 def messages(wanted: AgentInput, feedback: ErrorInfo | None) -> list[ChatMessage]:
-    """The beginning of a conversation. `feedback`: why the attempt before failed."""
+    """The beginning of a conversation. `feedback`: why the previous attempt failed."""
     found = [ChatMessage("system", STATIC_PREFIX)]
     if wanted.instructions:
         found.append(ChatMessage("system", wanted.instructions))
@@ -106,7 +106,7 @@ def cache_points(wanted: AgentInput) -> tuple[int, ...]:
 
 
 def size_of(beginning: Sequence[ChatMessage]) -> int:
-    """Bytes of what is the node's own."""
+    """Bytes of the node's own part."""
     return sum(len(each.content.encode()) for each in beginning[1:])
 
 
@@ -116,7 +116,7 @@ def hash_of(beginning: Sequence[ChatMessage]) -> str:
 
 
 def answer_schema(wanted: AgentInput) -> dict[str, Any] | None:
-    """What the final answer has to fit; None: plain text will do."""
+    """The schema of the final answer; None: plain text will do."""
     if not wanted.output_schema and wanted.next_nodes is None:
         return None
     properties: dict[str, Any] = {"output": values.decode(wanted.output_schema) if wanted.output_schema else {}}

@@ -1,8 +1,8 @@
-"""Kinds of the records that agents keep, for those who trim them too."""
+"""Kinds of the records that agents keep; also used by retention."""
 
 from typing import Final
 
 SPENDING: Final = "agent_spending"
-"""What a process spent of a namespace's budget in a day, named by the day first."""
+"""What a process spent of a namespace's daily budget; the key starts with the day."""
 USE: Final = "agent_use"
-"""That a call used a pipeline, named by both."""
+"""A use of a pipeline by a call; the key names both."""

@@ -61,7 +61,7 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
 
 
 def _go_on(attempts: dict[tuple[str, int], _Attempt], place: tuple[str, int]) -> None:
-    """A worker was lost, and the next one goes on with its conversation under another number."""
+    """A worker was lost, and the next one continues its conversation under another number."""
     before = max((known for known in attempts if known[0] == place[0]), default=None)
     if before is not None:
         found = attempts[place] = attempts.pop(before)
@@ -69,7 +69,7 @@ def _go_on(attempts: dict[tuple[str, int], _Attempt], place: tuple[str, int]) ->
 
 
 def _deny(attempts: Iterable[_Attempt], data: dict[str, Any]) -> None:
-    """The event names a node: it is of the last of its attempts."""
+    """The event names a node; it belongs to that node's latest attempt."""
     of_node = [each for each in attempts if each.node_id == data["node_id"]]
     if of_node:
         of_node[-1].denied_route = DeniedRoute(
@@ -78,7 +78,7 @@ def _deny(attempts: Iterable[_Attempt], data: dict[str, Any]) -> None:
 
 
 def _stop(attempts: dict[tuple[str, int], _Attempt], event: Recorded) -> None:
-    """What is under way then goes no further: its process was lost too often, its time was up, or its run has ended."""
+    """Stops attempts in flight: the process was lost too often, the time was up, or the run has ended."""
     token, number = event.data.get("token"), event.data.get("attempt")
     for (of, attempt), found in attempts.items():
         if token is None or (of == token and number in (None, attempt)):
@@ -86,7 +86,7 @@ def _stop(attempts: dict[tuple[str, int], _Attempt], event: Recorded) -> None:
 
 
 class _Attempt:
-    """One attempt, as its events are read."""
+    """One attempt, folded from its events."""
 
     def __init__(self, run_id: RunId, token: str, attempt: int) -> None:
         self._run_id = run_id

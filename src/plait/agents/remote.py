@@ -1,7 +1,7 @@
-"""An agent whose engine is elsewhere: it works with this process's models and tools, within what its engine allows.
+"""An agent whose engine is in another process: it uses this process's models and tools, within what its engine allows.
 
-Budgets are reserved there before each call. What a call did use is booked there with the entry that says so, so there
-is nothing to book here.
+Budgets are reserved at the engine before each call. Its actual use is booked there with the journal entry, so nothing
+is booked here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LONGEST_PAUSE: Final = 5.0
 
 
 class RemoteAttempt:
-    """One attempt, seen from the worker that carries it: its policy, its ledger, its tools and its patches."""
+    """One attempt, seen from its worker: its policy, its ledger, its tools and its patches."""
 
     def __init__(self, desk: AgentDesk, id: str, namespace: str, clock: Clock, run_pipeline: RunPipeline) -> None:
         self._desk = desk
@@ -48,13 +48,13 @@ class RemoteAttempt:
         self._clock = clock
         self._run_pipeline = run_pipeline
         self._known: AgentTerms | None = None
-        """Asked for a moment ago, for the policy; the tools that come next are in it."""
+        """Already fetched for the policy; the tools, which are asked for next, are in it."""
         self._auto_apply = False
 
     # -- policy ----------------------------------------------------------------------------------------------------
 
     async def policy(self, namespace: str) -> AgentPolicy:
-        """The budget of the day is the engine's to know."""
+        """The daily budget stays with the engine."""
         found = self._known = await self._terms()
         return OpenPolicy(allowed_tools=tuple(found.allowed_tools), auto_apply=found.auto_apply)
 
@@ -103,14 +103,14 @@ class RemoteAttempt:
         return self._auto_apply
 
     async def _patched(self) -> dict[str, Any]:
-        """The engine reads what is wanted from the journal."""
+        """The engine reads the operations from the journal."""
         made = await self._insist(lambda: self._desk.patch(self._id, namespace=self._namespace))
         if made.error:
             raise ToolFault(made.error)
         return decode(encode(made.result), dict[str, Any])
 
     async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """While the engine is away it is asked again: all of these may be sent twice."""
+        """Retries while the engine is unreachable: all of these calls may be sent twice."""
         pause = _FIRST_PAUSE
         while True:
             try:

@@ -10,7 +10,7 @@ from .tools.names import AllowedTools
 
 
 def allowed_tools(wanted: AgentInput, by_policy: tuple[str, ...] | None) -> list[str]:
-    """References. `by_policy`: None is no limit."""
+    """References of tools. `by_policy`: None means no limit."""
     lists = (*wanted.limits, *(() if by_policy is None else (by_policy,)))
     named = DEFAULT_TOOLS if wanted.tools is None else wanted.tools
     return [name for name in named if all(name in AllowedTools(each) for each in lists)]

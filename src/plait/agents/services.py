@@ -1,4 +1,4 @@
-"""What agents use of the engine that they work in."""
+"""What agents use of their engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Load = Callable[[str], Awaitable[Any]]
 
 
 class DataTool(Protocol):
-    """Computes on what the conversation knows by reference; its result is one more of that."""
+    """Computes on values that the conversation knows by reference; its result becomes another one."""
 
     async def compute(self, arguments: Mapping[str, Any], use: ToolUse, load: Load) -> Any: ...
 
@@ -37,17 +37,17 @@ class AgentPolicy(Protocol):
 
     @property
     def auto_apply(self) -> bool:
-        """New versions that agents propose are saved without asking anybody."""
+        """Whether new versions that agents propose are saved without approval."""
         ...
 
     @property
     def budget(self) -> AgentBudget:
-        """Of a day."""
+        """The daily budget."""
         ...
 
     @property
     def promote_after(self) -> int:
-        """Uses of a pipeline, before it becomes a tool; 0: never."""
+        """Uses before a pipeline becomes a tool; 0: never."""
         ...
 
 
@@ -74,11 +74,11 @@ class AgentServices:
     prices: Prices = field(default_factory=Prices)
     toolbox: Toolbox = field(default_factory=lambda: Toolbox(()))
     built_in: dict[str, Tool | DataTool] = field(default_factory=dict[str, "Tool | DataTool"])
-    """Those of the five that this process has."""
+    """Those of the five built-in tools that this process has."""
     ledger: Ledger = field(default_factory=EngineLedger)
     policy: Callable[[str], Awaitable[AgentPolicy]] = no_policy
-    """Of a namespace."""
+    """The policy of a namespace."""
     first_calls: Callable[[RunId, str], Awaitable[Mapping[Place, str]]] = no_calls
-    """Of the first attempt of an execution, by hash."""
+    """Loads the hashes of the calls made by the first attempt of an execution."""
     watch: AgentWatch = field(default_factory=NoWatch)
     keep_prompts: bool = True

@@ -1,4 +1,4 @@
-"""What the agents of a run have spent, as its log tells. Folded as events come: a long run is read once."""
+"""What the agents of a run have spent, according to its log. Folded incrementally: a long run is read once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .budgets import Spent
 from .entries import Replied, is_begun
 
 _Place = tuple[str, int]
-"""A task's token, and the number of its attempt."""
+"""A task's token, and the attempt number."""
 
 
 @dataclass(slots=True)
@@ -24,16 +24,16 @@ class _Attempt:
 
 
 class Spending:
-    """Of one run: all attempts, also those that failed."""
+    """Spending of one run: all attempts, including failed ones."""
 
     def __init__(self) -> None:
         self.seq = 0
-        """Of the last event that was added."""
+        """The last event that was added."""
         self._attempts: dict[_Place, _Attempt] = {}
         self._newest: dict[str, _Place] = {}
 
     def add(self, events: Iterable[Recorded]) -> None:
-        """Those that are known already are passed over: two readers may have fetched the same."""
+        """Skips events that are known already: two readers may have fetched the same."""
         for event in events:
             if event.seq <= self.seq:
                 continue
@@ -42,7 +42,7 @@ class Spending:
                 self._journaled(event.data)
 
     def spent(self, execution: str | None = None) -> Spent:
-        """In one execution, or in the whole run."""
+        """Spent by one execution, or by the whole run."""
         found = Spent()
         for each in self._attempts.values():
             if execution in (None, each.execution):
@@ -60,7 +60,7 @@ class Spending:
             self._attempts[place] = _Attempt(entry.get("execution", ""))
         elif token not in self._newest:
             return
-        elif (before := self._newest[token]) != place:  # its worker was lost, and the next one went on
+        elif (before := self._newest[token]) != place:  # its worker was lost, and the next one took over
             self._attempts[place] = self._attempts.pop(before)
         self._newest[token] = place
         if _is_reply(entry):

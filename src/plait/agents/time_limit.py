@@ -1,4 +1,4 @@
-"""A limit on how long something may take, by the engine's clock."""
+"""A time limit by the engine's clock."""
 
 from __future__ import annotations
 

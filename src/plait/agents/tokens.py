@@ -1,4 +1,4 @@
-"""How many tokens a text has, roughly: one for four characters. Providers say it exactly, afterwards."""
+"""A rough token count of a text: one for four characters. Providers report the exact number afterwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def tokens_in(characters: int) -> int:
 
 
 def tokens_of(request: ModelRequest) -> int:
-    """Of all that a request sends."""
+    """Tokens of everything that a request sends."""
     characters = sum(_length(each) for each in request.messages)
     return tokens_in(characters + sum(len(values.plain(each)) for each in request.tools))
 

@@ -1,4 +1,4 @@
-"""One tool call of a model: whether it may be made, what has to come before it, and what the model is told of it."""
+"""One tool call of a model: whether it is allowed, what it must wait for first, and what the model is told about it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from .tools.toolbox import AnyTool, Offer, argument_flaws, needs_approval
 from .tools.workflow_tool import WorkflowTool
 
 _SHOWN: Final = 2_000
-"""Characters of an error that a model is told."""
+"""Characters of an error shown to a model."""
 _log = logging.getLogger("plait.agents")
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """Of a call that was made, or refused."""
+    """The outcome of a call that was made or refused."""
 
     result: Raw = values.NULL
     data: Raw = values.ABSENT
@@ -46,7 +46,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """A call that can't be made before something has come."""
+    """A call that must wait for something first."""
 
     suspended: Suspended
     kind: Literal["approval", "child"]
@@ -58,14 +58,14 @@ class ToolCalls:
         self._services = services
         self._offer = offer
         self._allowed = frozenset(allowed)
-        """The built-in ones among them; of others only those are offered that are allowed."""
+        """Checked for built-in tools only; others are offered only if they are allowed."""
 
     async def make(self, call: ToolCall, use: ToolUse, talk: Conversation) -> Outcome | Wanted:
-        """What comes of one call, given what has come of waiting for it."""
+        """Makes one call, if what it has to wait for is done."""
         tool, schema = self._find(call.name)
         if denial := self._denial(call.name, tool):
             return Outcome(error=denial, denied=denial)
-        flaws = argument_flaws(schema, call.arguments)  # a text is what the model wrote when that is no JSON
+        flaws = argument_flaws(schema, call.arguments)  # a string is what the model wrote when it is not valid JSON
         if flaws:
             return Outcome(error=f"bad arguments for {call.name}: {'; '.join(flaws)}", bad=True)
         arguments = cast("dict[str, Any]", call.arguments)
@@ -79,7 +79,7 @@ class ToolCalls:
             return await self._run(tool, arguments, use, talk)
         except ToolFault as fault:
             return Outcome(error=storable(str(fault), _SHOWN))
-        except Exception as error:  # a tool that breaks does not take the agent with it
+        except Exception as error:  # a tool that fails does not fail the agent
             _log.exception("the tool %s broke in run %s", call.name, use.run_id)
             return Outcome(error=storable(f"{call.name} failed: {type(error).__name__}: {error}", _SHOWN))
 
@@ -110,13 +110,13 @@ class ToolCalls:
         return Outcome(error=f"the workflow {talk.answer.get('status')}: {error.get('message', '')}")
 
     async def _title(self, tool: object, call: ToolCall, arguments: dict[str, Any], use: ToolUse) -> str:
-        """What people are asked before the call is made; empty if nobody has to be."""
+        """What people are asked before the call is made; empty if no approval is needed."""
         if needs_approval(tool):
             return f"Agent `{self._wanted.node_id}` wants to call `{call.name}`"
         return await tool.wants_approval(arguments, use) if isinstance(tool, PatchTool) else ""
 
     async def denied(self, call: ToolCall, use: ToolUse, reason: str) -> None:
-        """Where others keep a record of such calls."""
+        """Reported to tools that keep a record of such calls."""
         tool = self._services.built_in.get(call.name)
         if isinstance(tool, PatchTool):
             await tool.denied(call.arguments, use, reason)
@@ -124,7 +124,7 @@ class ToolCalls:
     def _approval(
         self, call: ToolCall, arguments: dict[str, Any], talk: Conversation, title: str
     ) -> Outcome | Wanted | None:
-        """None: it was approved."""
+        """None if it was approved."""
         if talk.answer is None:
             evidence = values.encode({"tool": call.name, "arguments": arguments, "reasoning": talk.replies[-1].text})
             says = f"approval of `{call.name}`, called by agent `{self._wanted.node_id}`"
@@ -147,7 +147,7 @@ class ToolCalls:
         return _shown(await cast("Tool", tool).call(arguments, use))
 
     def _load(self, talk: Conversation) -> Load:
-        """Only what this agent has seen: a reference gives no rights to another run's values."""
+        """Only values that this agent has seen: a reference gives no access to another run's values."""
         known = dict(talk.results)
         known[reference(self._wanted.payload)] = self._wanted.payload
         known |= {reference(each.output): each.output for each in self._wanted.previous}
@@ -169,7 +169,7 @@ def _stored(value: Any) -> Outcome:
 
 
 def _shown(value: Any) -> Outcome:
-    """Whole if it is small enough."""
+    """In full if it is small enough."""
     data = _encoded(value)
     return Outcome(data, ref=reference(data)) if len(bytes(data)) <= SHOWN_BYTES else _stored(value)
 

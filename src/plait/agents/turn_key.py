@@ -1,5 +1,5 @@
-"""Names of attempts and turns, unique in the world: another one for each attempt, and equal when the same turn is asked
-again after a crash."""
+"""Globally unique names of attempts and turns: different for each attempt, the same when a turn is repeated after a
+crash."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TurnKey(msgspec.Struct, frozen=True):
 
     @classmethod
     def read(cls, text: str) -> TurnKey | None:
-        """None if it is no such key: whoever calls a model by hand may use any."""
+        """None if it is not such a key: direct callers of a model may use any."""
         parts = [unquote(each) for each in text.split("/")]
         if len(parts) != 5 or not (parts[3].isdigit() and parts[4].isdigit()):
             return None
@@ -40,5 +40,5 @@ def job_id(wanted: AgentInput, run_id: RunId, attempt: int) -> str:
 
 
 def _taken_up(wanted: AgentInput) -> str:
-    """Attempts are counted from one again when what had failed for good is taken up anew."""
+    """Attempts restart at one when a permanently failed task is retried by request."""
     return f"{wanted.execution}~{wanted.generation}" if wanted.generation else wanted.execution

@@ -1,4 +1,4 @@
-"""Who looks on while agents work: metrics and traces."""
+"""Observers of agents at work: metrics and traces."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TurnWatch(Protocol):
 
 class AgentWatch(Protocol):
     def turn(self, facts: TurnFacts) -> AbstractContextManager[TurnWatch]:
-        """Around one call of a model."""
+        """Wraps one call of a model."""
         ...
 
     def tool_called(self, facts: TurnFacts, tool: str, status: str) -> None: ...

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis
@@ -24,8 +26,10 @@ class DeadLetter(Shape, frozen=True, kw_only=True):
     status: DeadLetterStatus
 
 
-class DeadLetterList(Shape, frozen=True, kw_only=True):
+class DeadLetterPage(Shape, frozen=True, kw_only=True):
     dead_letters: list[DeadLetter]
+    next: str | None = None
+    """The cursor of the next page, if there is one."""
 
 
 class DeadLetterState(Shape, frozen=True, kw_only=True):
@@ -38,3 +42,5 @@ class DeadLetterState(Shape, frozen=True, kw_only=True):
 class ListDeadLetters(Scoped, frozen=True, kw_only=True):
     status: Literal["pending", "retried", "discarded", "all"] = "pending"
     run: RunIdText | None = None
+    cursor: Annotated[str, Meta(max_length=20_000)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100

@@ -17,7 +17,7 @@ from .output import document, emit, facts, say, status_text, table
 from .session import do
 
 Shown = ApprovalStatus | Literal["all"]
-_MOST = 100
+MOST = 100
 
 
 def approvals(
@@ -26,7 +26,7 @@ def approvals(
         str, typer.Option(metavar="STATUS", help="open, approved, rejected, expired, withdrawn or all.")
     ] = "open",
     run: Annotated[str | None, typer.Option(metavar="RUN", help="Filter by run.", show_default=False)] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most N.")] = _MOST,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most N.")] = MOST,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
@@ -37,7 +37,7 @@ def approvals(
     if approval is not None:
         _show(do(_get(where, approval)), json=json)
         return
-    show_list(do(_listed(where, status, run, limit)), status, json=json)
+    show_list(do(_listed(where, status, run, limit + 1)), status, limit, json=json)
 
 
 async def _get(where: Where, id: str) -> Approval:
@@ -57,16 +57,20 @@ def _status(text: str) -> Shown:
     raise typer.BadParameter(f"`{text}` is not a status of approvals", param_hint="--status")
 
 
-def show_list(found: list[Approval], status: str, *, json: bool) -> None:
+def show_list(found: list[Approval], status: str, limit: int, *, json: bool) -> None:
+    """The first of them; one more says that there are more."""
+    shown = found[:limit]
     if json:
-        emit([_document(each) for each in found])
-    elif found:
+        emit([_document(each) for each in shown])
+    elif shown:
         now = words.now()
         rows = [
             (each.id, each.title, status_text(progress(each)), _asked(each), words.ago(each.asked_at, now))
-            for each in found
+            for each in shown
         ]
         table(("ID", "APPROVAL", "STATUS", "BY", "REQUESTED"), rows, fold=("ID", "APPROVAL", "BY"))
+        if len(found) > limit:
+            say(f"… and more: plait approvals --limit {limit * 5}", "bright_black")
     else:
         which = {"open": "pending ", "all": ""}.get(status, f"{status} ")
         say(f"no {which}approvals")

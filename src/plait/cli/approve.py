@@ -12,7 +12,7 @@ from plait.kernel.errors import Conflict, NotFound
 from plait.kernel.ids import caller_id
 
 from .acknowledgement import report
-from .approvals import show_list
+from .approvals import MOST, show_list
 from .connect import connect
 from .contract import Session
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, read_json
@@ -44,7 +44,7 @@ def approve(
     """Decide an approval that a run waits for. Without ID, list the open approvals."""
     where = Where(db, key, namespace)
     if approval is None:
-        show_list(do(_pending(where)), "open", json=json)
+        show_list(do(_pending(where)), "open", MOST, json=json)
         return
     if delegate_to is not None:
         do(_delegate(approval, delegate_to, by, comment, where, json))
@@ -59,7 +59,7 @@ def approve(
 
 async def _pending(where: Where) -> list[Approval]:
     async with connect(where) as session:
-        return await session.engine.approvals.list(session.namespace)
+        return await session.engine.approvals.list(session.namespace, limit=MOST + 1)
 
 
 async def _decide(id: str, answer: dict[str, Any], by: str, where: Where, json: bool) -> None:

@@ -25,6 +25,7 @@ from plait.kernel.admission import QueueSettings
 from plait.kernel.approval import Approval, ApprovalStatus
 from plait.kernel.definitions import Plan
 from plait.kernel.events import Recorded
+from plait.kernel.ids import Millis
 from plait.kernel.queued import SeenWorker
 from plait.kernel.run_queues import QueueState, SlotHolder
 from plait.kernel.store import DeadLetter, Line, RunFilter, RunRow
@@ -63,7 +64,7 @@ class Approvals(Protocol):
         run_id: str | None = None,
         *,
         status: ApprovalStatus | Literal["all"] = "open",
-        limit: int | None = None,
+        limit: int = 100,
     ) -> list[Approval]: ...
     async def get(self, id: str, namespace: str = ...) -> Approval: ...
     async def decide(
@@ -73,7 +74,16 @@ class Approvals(Protocol):
 
 
 class DeadLetters(Protocol):
-    async def list(self, namespace: str = ..., *, all: bool = False, run_id: str | None = None) -> list[DeadLetter]: ...
+    async def list(
+        self,
+        namespace: str = ...,
+        *,
+        all: bool = False,
+        run_id: str | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int = 100,
+    ) -> list[DeadLetter]: ...
+    async def get(self, id: str, namespace: str = ...) -> DeadLetter: ...
     async def retry(self, id: str, namespace: str = ...) -> None: ...
     async def discard(self, id: str, namespace: str = ...) -> None: ...
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from plait.kernel.errors import NotFound
 from plait.kernel.ids import caller_id
 from plait.kernel.store import DeadLetter
 
 from . import words
 from .acknowledgement import report
 from .connect import connect
+from .contract import Session
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, group
 from .output import document, emit, facts, say, table
 from .session import do
@@ -28,6 +30,9 @@ LetterOrMany = Annotated[
 OfRun = Annotated[str | None, typer.Option("--run", metavar="RUN", help="Filter by run.", show_default=False)]
 OfNode = Annotated[str | None, typer.Option("--node", metavar="NODE", help="Filter by node.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="Include retried and discarded ones.")]
+Limit = Annotated[int, typer.Option(min=1, max=10_000, help="Show at most N.")]
+_MOST = 100
+_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ def default(
 ) -> None:
     """Dead letters: tasks that used up their attempts. Without a command: list."""
     if ctx.invoked_subcommand is None:
-        _list(Where(db, key, namespace), Which(), json=json)
+        _list(Where(db, key, namespace), Which(), _MOST, json=json)
 
 
 @dlq.command("list")
@@ -60,20 +65,22 @@ def list_(
     all: All = False,
     run: OfRun = None,
     node: OfNode = None,
+    limit: Limit = _MOST,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
     """List them, oldest first."""
-    _list(Where(db, key, namespace), Which(run, node, all), json=json)
+    _list(Where(db, key, namespace), Which(run, node, all), limit, json=json)
 
 
-def _list(where: Where, which: Which, *, json: bool) -> None:
-    found, all = do(_letters(where, which)), which.all
+def _list(where: Where, which: Which, limit: int, *, json: bool) -> None:
+    found, all = do(_listed(where, which, limit + 1)), which.all
+    shown = found[:limit]
     if json:
-        emit([_document(letter) for letter in found])
-    elif found:
+        emit([_document(letter) for letter in shown])
+    elif shown:
         now = words.now()
         rows = [
             (
@@ -82,9 +89,11 @@ def _list(where: Where, which: Which, *, json: bool) -> None:
                 words.ago(letter.at, now),
                 Text(words.one_line(words.failure(letter.error)), "red"),
             )
-            for letter in found
+            for letter in shown
         ]
         table(("ID", "STATUS" if all else "TRIED", "FAILED", "ERROR"), rows, fold=("ID",), cut=("ERROR",))
+        if len(found) > limit:
+            say(f"… and more: plait dlq list --limit {limit * 5}", "bright_black")
     else:
         say("no dead letters")
 
@@ -98,10 +107,7 @@ def show(
     json: Json = False,
 ) -> None:
     """Show one, with its error."""
-    known = do(_letters(Where(db, key, namespace), Which(all=True)))
-    found = next((each for each in known if each.id == letter), None)
-    if found is None:
-        raise _unknown(letter)
+    found = do(_get(Where(db, key, namespace), letter))
     if json:
         emit(_document(found))
         return
@@ -150,33 +156,56 @@ def discard(
     do(_settle_all(letter, Which(run, node), "discard", Where(db, key, namespace), json))
 
 
-async def _letters(where: Where, which: Which) -> list[DeadLetter]:
+async def _get(where: Where, id: str) -> DeadLetter:
     async with connect(where) as session:
-        found = await session.engine.dlq.list(session.namespace, all=which.all, run_id=which.run)
-        return [letter for letter in found if which.has(letter)]
+        return await session.engine.dlq.get(id, session.namespace)
+
+
+async def _listed(where: Where, which: Which, limit: int) -> list[DeadLetter]:
+    found: list[DeadLetter] = []
+    size = min(limit, _PAGE) if which.node is None else _PAGE
+    async with connect(where) as session, aclosing(_letters(session, which, size)) as letters:
+        async for letter in letters:
+            found.append(letter)
+            if len(found) == limit:
+                break
+    return found
+
+
+async def _letters(session: Session, which: Which, size: int = _PAGE) -> AsyncGenerator[DeadLetter]:
+    """All of them, page by page."""
+    after = None
+    while page := await session.engine.dlq.list(
+        session.namespace, all=which.all, run_id=which.run, after=after, limit=size
+    ):
+        for letter in page:
+            if which.has(letter):
+                yield letter
+        if len(page) < size:
+            break
+        after = page[-1].at, page[-1].id
 
 
 async def _settle_all(id: str | None, which: Which, verdict: str, where: Where, json: bool) -> None:
     if (id is None) == (which.run is None):
         raise typer.BadParameter("name one dead letter, or those of a run with --run", param_hint="ID")
-    for each in [id] if id is not None else [letter.id for letter in await _letters(where, which)]:
+    for each in [id] if id is not None else await _ids(where, which):
         await _settle(each, verdict, where, json)
+
+
+async def _ids(where: Where, which: Which) -> list[str]:
+    async with connect(where) as session, aclosing(_letters(session, which)) as letters:
+        return [letter.id async for letter in letters]
 
 
 async def _settle(id: str, verdict: str, where: Where, json: bool) -> None:
     async with connect(where) as session:
         dlq = session.engine.dlq
-        letter = next((known for known in await dlq.list(session.namespace, all=True) if known.id == id), None)
-        if letter is None:
-            raise _unknown(id)
+        letter = await dlq.get(id, session.namespace)
         run = await session.engine.get(caller_id(letter.run_id), session.namespace)
         settle = dlq.retry if verdict == "retry" else dlq.discard
         taken = await session.told(run, settle(id, session.namespace))
         await report(run, f"dead letter {id}: {verdict}", taken, json=json, dead_letter=id)
-
-
-def _unknown(id: str) -> NotFound:
-    return NotFound("kernel.no_dead_letter", f"there is no dead letter {id}", fix="`plait dlq` lists them")
 
 
 def _document(letter: DeadLetter) -> dict[str, Any]:

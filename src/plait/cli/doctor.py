@@ -143,8 +143,7 @@ async def _examine_database(db: str, report: Report) -> None:
         examine_runs(live, now, report)
         pooled = await _pools(engine, report)
         await _left_lying(engine, pooled, live, any(alive(owner, now) for owner in held), now, report)
-        letters = await engine.kernel.store.dead_letters(None, status="pending")
-        examine_letters(letters, report)
+        examine_letters(await engine.kernel.store.dead_letters(None, status="pending", limit=MANY), report)
 
 
 def _clock(report: Report) -> None:

@@ -12,7 +12,7 @@ from plait.kernel.store import SUSPECT_AFTER, DeadLetter, RunRow
 from . import words
 
 MANY = 10_000
-"""Maximum number of runs to examine."""
+"""Maximum number of runs, approvals or dead letters to examine."""
 AHEAD = 60_000
 """Milliseconds that a stored time may be in the future."""
 
@@ -27,8 +27,7 @@ class Report:
 
 
 def examine_runs(live: Sequence[RunRow], now: Millis, report: Report) -> None:
-    many = "more than " if len(live) == MANY else ""
-    report.facts["live runs"] = f"{many}{len(live):,}"
+    report.facts["live runs"] = as_many(live)
     blocked = [row for row in live if row.blocked is not None]
     if blocked:
         report.wrong(
@@ -63,13 +62,19 @@ def examine_runs(live: Sequence[RunRow], now: Millis, report: Report) -> None:
         )
 
 
+def as_many(found: Sequence[object]) -> str:
+    """The number of them, of which no more than `MANY` were looked at."""
+    return f"{'at least ' if len(found) == MANY else ''}{len(found):,}"
+
+
 def examine_letters(letters: Sequence[DeadLetter], report: Report) -> None:
-    report.facts["dead letters"] = str(len(letters))
+    report.facts["dead letters"] = as_many(letters)
     if letters:
+        first, more = letters[0], "at least " if len(letters) == MANY else ""
         report.wrong(
             "doctor.dead_letters",
-            f"{words.counted(len(letters), 'task')} used up all attempts",
-            why=f"the last: {letters[-1].label} of run {caller_id(letters[-1].run_id)}: {letters[-1].error.message}",
+            f"{more}{words.counted(len(letters), 'task')} used up all attempts",
+            why=f"the oldest: {first.label} of run {caller_id(first.run_id)}: {first.error.message}",
             fix="plait dlq; then plait dlq retry ID, or plait dlq discard ID",
         )
 

@@ -11,7 +11,7 @@ from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.store import RunFilter
 
 from . import words
-from .findings import MANY, Report, examine_letters, examine_pool, examine_runs
+from .findings import MANY, Report, as_many, examine_letters, examine_pool, examine_runs
 from .options import Where
 
 
@@ -27,8 +27,8 @@ async def examine_server(where: Where, report: Report) -> None:
             _fleet(await client.fleet(), report)
         live = await client.runs(RunFilter(namespace=namespace, status="running", limit=MANY))
         examine_runs(live, words.now(), report)
-        report.facts["approvals"] = str(len(await client.approvals.list(namespace)))
-        examine_letters(await client.dlq.list(namespace), report)
+        report.facts["approvals"] = as_many(await client.approvals.list(namespace, limit=MANY))
+        examine_letters(await client.dlq.list(namespace, limit=MANY), report)
 
 
 async def _ready(client: Client, report: Report) -> None:

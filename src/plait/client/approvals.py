@@ -31,14 +31,14 @@ class RemoteApprovals:
         *,
         status: ApprovalStatus | Literal["all"] = "open",
         after: tuple[Millis, str] | None = None,
-        limit: int | None = None,
+        limit: int = 100,
     ) -> list[Approval]:
         """Lists approvals: open ones and those of one run oldest first, others newest first. `after` is the
         `(asked_at, id)` of the last one on the page before."""
         found: list[Approval] = []
         cursor = None if after is None else cursor_of(*after)
-        while limit is None or len(found) < limit:
-            size = _PAGE if limit is None else min(_PAGE, limit - len(found))
+        while len(found) < limit:
+            size = min(_PAGE, limit - len(found))
             query = {"namespace": namespace, "run": run_id, "status": status, "cursor": cursor, "limit": size}
             page = await self._transport.get(self._transport.path("approvals"), ApprovalPage, query)
             found += map(approval_of, page.approvals)

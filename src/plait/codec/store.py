@@ -180,9 +180,14 @@ class EncryptedStore:
         return None if found is None else await self._unseal.letter(found)
 
     async def dead_letters(
-        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+        self,
+        namespace: str | None,
+        run_id: RunId | None = None,
+        status: DeadLetterStatus | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
     ) -> list[DeadLetter]:
-        found = await self.inner.dead_letters(namespace, run_id, status)
+        found = await self.inner.dead_letters(namespace, run_id, status, after, limit)
         return [await self._unseal.letter(letter) for letter in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:

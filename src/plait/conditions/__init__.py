@@ -1,12 +1,12 @@
-"""Checks that people write down: bounded, without I/O, the same in every dialect.
+"""Conditions that users write: bounded, without I/O, the same in every dialect.
 
     condition = conditions.compile("output.score >= 80 && ctx.enrich.output.revenue > 100000", nodes=ids)
     condition.reads                         # frozenset({"enrich"})
     condition.evaluate(output, ctx, input)  # Verdict(value=True, error=None)
 
-`compile` reads any type of condition and raises an `InvalidCondition` that lists all of its flaws; what a condition
-refers to (`references`) is loaded before and given to it. Evaluating is pure, but for conditions that need a task
-(`needs_task`): those run in a sandbox, with `judge_in`.
+`compile` parses any type of condition and raises an `InvalidCondition` that lists all of its flaws; the texts that a
+condition refers to (`references`) are loaded first and passed to it. Evaluation is pure, except for conditions that
+need a task (`needs_task`): those run in a sandbox, with `judge_in`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How much one evaluation may take, counted in steps: a verdict must not depend on the machine.
+"""The limit of one evaluation, counted in steps: a verdict must not depend on the machine.
 
-A step is a node looked at, or an element compared; what takes longer, like a long text or a pattern, counts as several.
+A step is a node visited or an element compared; longer work, like a long text or a pattern, counts as several.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import Any, cast
 
 MAX_STEPS = 100_000
-"""Of one evaluation, where a caller names no other number."""
+"""Default limit of steps for one evaluation."""
 _COMPARED_BITS = 10
-"""Characters that are compared in one step, as a power of two."""
+"""Characters compared in one step, as a power of two."""
 
 
 class OutOfSteps(Exception):
-    """The evaluation took more steps than it may."""
+    """The evaluation needed more steps than allowed."""
 
 
 class Budget:
-    """Mutable on purpose: it is read at every step."""
+    """Mutable on purpose: it is updated at every step."""
 
     __slots__ = ("left",)
 
@@ -31,7 +31,7 @@ class Budget:
             raise OutOfSteps
 
     def equal(self, left: Any, right: Any) -> bool:
-        """JSON's equality: numbers by value, no boolean is a number, all else by its parts."""
+        """JSON's equality: numbers by value, a boolean is not a number, everything else by its parts."""
         self.take(1)
         if isinstance(left, bool) or isinstance(right, bool):
             return left is right
@@ -48,7 +48,7 @@ class Budget:
 
     @staticmethod
     def comparable(left: Any, right: Any) -> bool:
-        """Only numbers among themselves and strings among themselves have an order."""
+        """Only numbers have an order among themselves, and strings among themselves."""
         return (is_number(left) and is_number(right)) or (isinstance(left, str) and isinstance(right, str))
 
     def less(self, left: Any, right: Any) -> bool:

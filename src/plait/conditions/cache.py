@@ -1,4 +1,4 @@
-"""Compiled conditions, the recently used ones, for all threads and runs."""
+"""A cache of recently used compiled conditions, shared by all threads and runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .facts import Place
 MAX_CONDITIONS = 1024
 
 Key = tuple[Place, str, bytes]
-"""Where it stands, its type, and a digest of its canonical text."""
+"""The condition's place, its type, and a digest of its canonical text."""
 
 
 class Cache:

@@ -1,4 +1,4 @@
-"""From a condition as someone wrote it to its compiled form: all flaws at once, or none."""
+"""Compiles a condition as written: reports all flaws at once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compile(
 ) -> Condition:
     """The compiled form, from the cache if it was used before. Raises an `InvalidCondition` that lists all flaws.
 
-    `pointer` is where the condition stands, `nodes` are those that it may read, `blobs` the texts of its references.
+    `pointer` is the place of the condition, `nodes` are those that it may read, `blobs` the texts of its references.
     """
     findings = Findings()
     pinning = Pinning(blobs, findings)
@@ -51,7 +51,7 @@ def compile(
 
 
 def _compiled(condition: Json, place: Place, findings: Findings) -> Condition | None:
-    """Pointers start at the condition: one that is written in many places is compiled once."""
+    """Pointers start at the condition, so one that is written in many places is compiled once."""
     try:
         text = _canonical(condition)
     except PlaitError as error:
@@ -63,7 +63,7 @@ def _compiled(condition: Json, place: Place, findings: Findings) -> Condition | 
 
 def _made(condition: Json, text: bytes, key: Key, findings: Findings) -> Condition | None:
     with extra("scripts", "conditions"):
-        from .reader import Reader  # with the first condition: a program without any starts as quickly as before
+        from .reader import Reader  # with the first condition: programs without any start faster
     place, kind, _ = key
     reader = Reader(place, findings)
     test = reader.read(condition, "")
@@ -76,7 +76,7 @@ def _made(condition: Json, text: bytes, key: Key, findings: Findings) -> Conditi
 
 
 def _canonical(condition: Json) -> bytes:
-    values.encode(condition)  # is it JSON at all?
+    values.encode(condition)  # raises unless it is JSON
     return _encoder.encode(condition)
 
 
@@ -98,7 +98,7 @@ def _refuse_node(read: Read, nodes: Collection[str], findings: Findings) -> None
 
 
 def _placed(flaw: Flaw, pointer: str, pinned: Mapping[str, str]) -> Flaw:
-    """Where the condition stands; a flaw of a referenced text is one of its reference."""
+    """Moves a flaw to the condition's place; a flaw in a referenced text is moved to its reference."""
     at = flaw.pointer
     for inside, written in pinned.items():
         if at == inside or at.startswith(f"{inside}/"):

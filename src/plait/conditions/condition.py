@@ -1,4 +1,4 @@
-"""A compiled condition: a pure, bounded function, evaluated as often as you like, from any thread."""
+"""A compiled condition: a pure, bounded function that can be evaluated any number of times, from any thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .verdict import Verdict
 
 
 class Sandbox(Protocol):
-    """Runs code that nobody trusts."""
+    """Runs untrusted code."""
 
     async def evaluate(self, call: SandboxCall, output: Json, context: Mapping[str, Any]) -> Verdict: ...
 
@@ -29,13 +29,13 @@ class Sandbox(Protocol):
 class Condition:
     type: str
     source: Raw
-    """As canonical JSON. What references stood for is in it: it compiles to the same again, without their blobs."""
+    """Canonical JSON, with references replaced by their texts: it compiles to the same again, without their blobs."""
     reads: frozenset[str]
-    """The nodes whose record it takes from `ctx`."""
+    """Nodes whose record it reads from `ctx`."""
     reads_all: bool
-    """Whether it may read any node: then give it all that ran."""
+    """Whether it may read any node: then pass the records of all that ran."""
     needs_task: bool
-    """It holds a `python_sandbox`, and never runs inside a decision."""
+    """It contains a `python_sandbox`, and never runs inside a decision."""
     test: Test
 
     def evaluate(
@@ -47,11 +47,12 @@ class Condition:
         metadata: Mapping[str, Any] = EMPTY,
         node: str = "",
     ) -> Verdict:
-        """At a node that just finished: `metadata` and `node` are its own, `ctx` holds the records of earlier ones."""
+        """Evaluates it at a node that just finished: `metadata` and `node` are its own, `ctx` holds the records of
+        earlier ones."""
         return self.judge(at_a_node(output, ctx, input, metadata, node))
 
     def judge(self, facts: Facts) -> Verdict:
-        """On any facts, such as those that a policy sees. Never raises."""
+        """Evaluates it on any facts, such as those that a policy sees. Never raises."""
         try:
             return self._verdict(facts)
         except SandboxWanted:
@@ -59,9 +60,9 @@ class Condition:
             return verdict.failed("sandbox_unavailable", message)
 
     async def judge_in(self, sandbox: Sandbox, facts: Facts) -> Verdict:
-        """Like `judge`, with a sandbox for the Python in it, and beside the event loop.
+        """Like `judge`, with a sandbox for its Python code, and off the event loop.
 
-        It starts again with each answer: it has no effects.
+        Evaluation restarts with each answer, which is safe because it has no effects.
         """
         answers = dict(facts.answers)
         while True:
@@ -74,5 +75,5 @@ class Condition:
     def _verdict(self, facts: Facts) -> Verdict:
         try:
             return self.test.verdict(facts, Budget())
-        except RecursionError:  # values that came through the door are not so deep
+        except RecursionError:  # values from outside can't be nested this deeply
             return verdict.failed("budget", "the values are nested too deeply")

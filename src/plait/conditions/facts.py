@@ -1,4 +1,4 @@
-"""What a condition is evaluated on, and the names under which it sees that."""
+"""The data that a condition is evaluated on, and the names under which it sees that data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .verdict import Verdict
 EMPTY: Final[Mapping[str, Any]] = {}
 
 Place = Literal["node", "policy"]
-"""Where a condition stands: at a node (loop, branch, edge), or in a policy."""
+"""Where a condition is used: at a node (loop, branch, edge), or in a policy."""
 NAMES: Final[Mapping[Place, tuple[str, ...]]] = {
     "node": ("output", "ctx", "current", "input"),
     "policy": ("from_node", "to_node", "user", "input"),
@@ -22,11 +22,11 @@ NAMES: Final[Mapping[Place, tuple[str, ...]]] = {
 
 
 MAX_LEAVES: Final = 64
-"""Conditions in a composite that are none themselves."""
+"""Leaf conditions in a composite."""
 
 
 class SandboxCall(msgspec.Struct, frozen=True):
-    """What is asked of a sandbox: code that defines `evaluate(output, context)`, and what it may take."""
+    """A request to a sandbox: code that defines `evaluate(output, context)`, and its limits."""
 
     code: str
     timeout_ms: int
@@ -38,7 +38,7 @@ class Facts(msgspec.Struct, frozen=True):
     node: str = ""
     """The node that just finished, for messages."""
     answers: Mapping[SandboxCall, Verdict] = {}
-    """What the sandbox said, for conditions that were evaluated that far."""
+    """The sandbox's answers so far, for conditions that had to wait for it."""
 
     @property
     def output(self) -> Json:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from plait.kernel.errors import Flaw, InvalidInput
 
 _SHOWN = 20
-"""Names that a message lists."""
+"""Names listed in a message."""
 _MOST = 200
-"""Flaws that are looked for: a condition that is wrong everywhere must not keep others waiting."""
+"""Flaws collected: a condition with very many must not hold up others."""
 _LONGEST = 64
-"""Characters of a name that a message shows."""
+"""Characters of a name shown in a message."""
 
 
 class InvalidCondition(InvalidInput):
@@ -25,14 +25,14 @@ class InvalidCondition(InvalidInput):
 
 
 class Findings:
-    """Mutable: readers add to it, and go on to find the next, until it is full."""
+    """Mutable: readers add to it and continue, until it is full."""
 
     def __init__(self) -> None:
         self.flaws: list[Flaw] = []
 
     @property
     def full(self) -> bool:
-        """There are as many as anybody reads."""
+        """Whether it holds as many flaws as are collected at most."""
         return len(self.flaws) >= _MOST
 
     def add(self, code: str, pointer: str, what: str, fix: str = "") -> None:
@@ -47,7 +47,7 @@ def suggestion(wanted: str, known: Iterable[str], otherwise: str = "") -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Some of the names there are, for a message that must stay short."""
+    """Some of the existing names, for a message that must stay short."""
     found = [shortened(str(name)) for name in names]
     more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
     return ", ".join(found[:_SHOWN]) + more or "nothing"

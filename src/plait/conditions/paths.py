@@ -12,11 +12,11 @@ _PART: Final = re.compile(
 _INDEX: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 MISSING: Final = object()
-"""What a path that leads nowhere finds."""
+"""The result of a path that leads nowhere."""
 
 
 def parse(text: str) -> tuple[str, ...] | None:
-    """The parts of a path, or None if the text is none. An empty text is the path to the value itself."""
+    """The parts of a path, or None if it is invalid. An empty text is the path to the value itself."""
     parts: list[str] = []
     at = 0
     while at < len(text):
@@ -29,7 +29,7 @@ def parse(text: str) -> tuple[str, ...] | None:
 
 
 def follow(value: Any, parts: Sequence[str]) -> Any:
-    """What is at the end of a path, or `MISSING`."""
+    """The value at the end of a path, or `MISSING`."""
     for part in parts:
         if isinstance(value, dict):
             if part not in value:

@@ -1,4 +1,4 @@
-"""What can be told of Python code without running it: whether it is Python, and keeps to what the sandbox has."""
+"""Static checks of Python code: whether it parses, and uses only what the sandbox supports."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Collection
 from typing import Final
 
 MAX_CODE: Final = 64 * 1024
-"""Bytes."""
+"""Bytes of code."""
 _NAMED: Final = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)
 _BUILTIN: Final = frozenset(dir(builtins))
 
 
 class BadCode(Exception):
-    """`line` counts from 1, and is 0 where it is not known."""
+    """`line` counts from 1, and is 0 if unknown."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class BadCode(Exception):
 
 
 def parse(code: str) -> ast.Module:
-    """Raises `BadCode` if it is no Python, or imports something."""
+    """Raises `BadCode` if it does not parse, or imports something."""
     size = len(code.encode(errors="replace"))
     if size > MAX_CODE:
         raise BadCode(f"the code has {size:,} bytes, limit {MAX_CODE:,}")
@@ -43,7 +43,7 @@ def parse(code: str) -> ast.Module:
 
 
 def check_function(code: str, name: str, arguments: int) -> None:
-    """Raises `BadCode` unless the code defines a function that takes so many arguments."""
+    """Raises `BadCode` unless the code defines a function that takes this number of arguments."""
     found = [each for each in parse(code).body if isinstance(each, ast.FunctionDef) and each.name == name]
     if not found:
         raise BadCode(f"the code defines no function `{name}`")
@@ -55,7 +55,7 @@ def check_function(code: str, name: str, arguments: int) -> None:
 
 
 def unknown_name(tree: ast.Module, known: Collection[str]) -> tuple[str, int] | None:
-    """The first name that nothing defines, and its line."""
+    """The first undefined name, and its line."""
     nodes = list(ast.walk(tree))
     names = [each for each in nodes if isinstance(each, ast.Name)]
     bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}

@@ -1,4 +1,4 @@
-"""Reads a condition of any type, and those within it."""
+"""Parses a condition of any type, including nested ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .test import Test
 from .types import cel, composite, cross_node, jsonpath, python_sandbox, schema_validation, when
 
 MAX_DEPTH: Final = 8
-"""Composites within composites."""
+"""Nesting depth of composites."""
 
 _Read = Callable[[Source], Test | None]
 
@@ -40,7 +40,7 @@ class Reader:
             self._readers |= at_nodes
 
     def read(self, condition: Any, pointer: str) -> Test | None:
-        """None if it has flaws, which are noted."""
+        """None if it has flaws, which are added to the findings."""
         if self._leaves > MAX_LEAVES:
             return None
         if isinstance(condition, str):

@@ -1,4 +1,4 @@
-"""References of conditions to stored texts, `schema_ref` and `code_ref`: found, and replaced by what they stand for."""
+"""References of conditions to stored texts, `schema_ref` and `code_ref`: found, and replaced by their contents."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .source import Source
 
 _STANDS_FOR: Final = {"schema_ref": "schema", "code_ref": "code"}
 _DEEPEST: Final = 64
-"""Levels of composites that are looked at; one that has more is refused anyway."""
+"""Levels of composites that are searched; a deeper one is refused anyway."""
 
 
 def references(condition: Any) -> frozenset[str]:
-    """What must be loaded before a condition is compiled."""
+    """References that must be loaded before a condition is compiled."""
     return frozenset(reference for _, reference in _found(condition))
 
 
@@ -35,13 +35,13 @@ def _found(condition: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 
 class Pinning:
-    """Puts texts in the place of their references."""
+    """Replaces references by their texts."""
 
     def __init__(self, blobs: Mapping[str, bytes], findings: Findings) -> None:
         self._blobs = blobs
         self._findings = findings
         self.pinned: dict[str, str] = {}
-        """Pointers of what was put in, and of what was written there."""
+        """From the pointer of each inserted text to the pointer of its reference."""
 
     def pin(self, condition: Any, pointer: str = "", depth: int = 0) -> Any:
         if not isinstance(condition, dict) or depth > _DEEPEST:
@@ -65,7 +65,7 @@ class Pinning:
             self.pinned[source.at(_STANDS_FOR[name])] = source.at(name)
 
     def _content(self, source: Source, name: str, reference: str) -> Any:
-        """None if there is none, which is noted."""
+        """None if it is missing, which is added to the findings."""
         blob = self._blobs.get(reference)
         if blob is None:
             what = f"condition: {name} {shortened(reference)} is not stored"

@@ -1,6 +1,6 @@
 """Regular expressions that users write, matched in linear time by RE2.
 
-Linear means: length of the text times size of the compiled pattern. The product is what a match costs in steps.
+Linear means: length of the text times size of the compiled pattern. That product is the cost of a match in steps.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Any, Final
 from plait.extras import extra
 
 MAX_PATTERN: Final = 1_000
-"""Characters."""
+"""Characters of a pattern."""
 COMPILING: Final = 500
-"""Steps that a pattern counts for if it comes from data: it may have to be compiled each time."""
+"""Steps charged for a pattern that comes from data: it may have to be compiled each time."""
 _MAX_MEMORY: Final = 8 * 1024 * 1024
 _STEP_BITS: Final = 9
-"""Characters times instructions that are matched in one step, as a power of two."""
+"""Characters times instructions matched in one step, as a power of two."""
 
 
 class BadPattern(Exception):
-    """The pattern is none; the message says why."""
+    """The pattern is invalid; the message says why."""
 
 
 class Pattern:
@@ -40,7 +40,7 @@ class Pattern:
         self._size: int = self._compiled.programsize
 
     def steps(self, text: str) -> int:
-        """What a match of a text costs."""
+        """The cost of matching a text."""
         return 1 + (len(text) * self._size >> _STEP_BITS)
 
     def search(self, text: str) -> bool:
@@ -50,7 +50,8 @@ class Pattern:
         return self._compiled.fullmatch(text) is not None
 
     def first(self, text: str) -> Any:
-        """The first match: its named groups as an object, else its groups as a list, else its text; or None."""
+        """The first match: its named groups as an object, else its groups as a list, else its text; None without a
+        match."""
         found = self._compiled.search(text)
         if found is None:
             return None
@@ -59,7 +60,7 @@ class Pattern:
 
 @lru_cache(256)
 def compiled(pattern: str) -> Pattern:
-    """Of RE2's own syntax. Raises `BadPattern`."""
+    """A pattern in RE2's own syntax. Raises `BadPattern`."""
     check_length(pattern)
     return Pattern(pattern)
 
@@ -71,7 +72,7 @@ def check_length(pattern: str) -> None:
 
 @cache
 def _re2() -> Any:
-    """Imported with the first pattern: who has none need not have it installed."""
+    """Imported with the first pattern: without patterns it need not be installed."""
     with extra("scripts", "A regular expression"):
         import re2  # pyright: ignore[reportMissingTypeStubs]
     return re2  # pyright: ignore[reportUnknownVariableType]

@@ -1,6 +1,6 @@
-"""JSON Schema, draft 2020-12 or 07: whether a value fits, and if not, where and why.
+"""JSON Schema, draft 2020-12 or 07: whether a value is valid, and if not, where and why.
 
-A schema never makes us fetch anything: `$ref` works inside the document only.
+A schema never causes a fetch: `$ref` works only inside the document.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _DRAFT_07 = "json-schema.org/draft-07/"
 
 
 class Misfit(msgspec.Struct, frozen=True):
-    """One thing that is wrong with a value."""
+    """One violation of a schema by a value."""
 
     pointer: str
     message: str
 
 
 def misfits(schema: Raw, value: Any) -> list[Misfit]:
-    """What is wrong with a value, in the order of the document; empty if it fits."""
+    """All violations, in document order; empty if the value is valid."""
     return [Misfit(_pointer(error.instance_path), error.message) for error in compiled(schema).iter_errors(value)]
 
 
 def compiled(schema: Raw) -> Validator:
-    """Checks a schema itself; refuses one that is broken, too large, or points outside."""
+    """Checks the schema itself; refuses one that is invalid, too large, or refers to another document."""
     return _compiled(bytes(schema))
 
 
@@ -52,9 +52,9 @@ def _compiled(text: bytes) -> Validator:
 
 
 def validator(document: Any, *, linear: bool = False) -> Validator:
-    """Of draft 2020-12, or of draft 07 if the schema says so. `linear`: its patterns are matched in linear time.
+    """A validator of draft 2020-12, or of 07 if the schema says so. `linear`: its patterns are matched in linear time.
 
-    Raises a `ValueError` if it is no schema, or refers to another document. `format` does not assert.
+    Raises a `ValueError` if the schema is invalid or refers to another document. `format` is not asserted.
     """
     with extra("scripts", "JSON Schema"):
         import jsonschema_rs

@@ -1,4 +1,4 @@
-"""An object of a condition as someone wrote it, read field by field. What is wrong is noted, and reading goes on."""
+"""A condition's object as written, parsed field by field. Flaws are added to the findings, and parsing continues."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class Source:
         self.findings = findings
 
     def at(self, *parts: str | int) -> str:
-        """The pointer of a part of it."""
+        """The JSON pointer of a part."""
         return self.pointer + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
 
     def refuse(self, what: str, fix: str = "", *, at: str | None = None, code: str = "bad_shape") -> None:
         self.findings.add(code, self.pointer if at is None else self.at(at), what, fix)
 
     def allow(self, *names: str) -> None:
-        """Refuses every field that is none of these."""
+        """Refuses every other field."""
         for name in self.fields:
             if name not in names and name != "type" and not self.findings.full:
                 fix = suggestion(name, names, f"use {', '.join(names)}")
@@ -46,14 +46,14 @@ class Source:
         return None
 
     def flag(self, name: str) -> bool:
-        """False unless it says true."""
+        """False unless the field is true."""
         found = self.fields.get(name, False)
         if not isinstance(found, bool):
             self.refuse(f"`{name}` must be true or false", at=name)
         return found is True
 
     def number(self, name: str, otherwise: int, most: int) -> int:
-        """A whole number from 1 on."""
+        """A positive integer."""
         found = self.fields.get(name, otherwise)
         if isinstance(found, int) and not isinstance(found, bool) and 1 <= found <= most:
             return found
@@ -71,12 +71,12 @@ class Source:
         return None
 
     def content(self, name: str) -> Any:
-        """What stands in the field, or behind the reference in the field `<name>_ref`: exactly one of the two."""
+        """The value of the field, or of the reference in the field `<name>_ref`: exactly one of the two."""
         reference = f"{name}_ref"
         if self.has(name) == self.has(reference):
             self.refuse(f"exactly one of `{name}` and `{reference}` is needed")
             return None
-        if self.has(reference):  # what it refers to would be in its place: who loads references has said why not
+        if self.has(reference):  # not replaced by its text: loading has reported why
             self.text(reference)
             return None
         return self.text(name) if name == "code" else self._schema(name)

@@ -1,4 +1,4 @@
-"""The compiled form of a condition, as each type has its own."""
+"""The compiled form of a condition; each type has its own."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class Read(msgspec.Struct, frozen=True):
 
     node: str
     shown: str
-    """As it is written: `ctx.score`, `@score`."""
+    """The reference as written: `ctx.score`, `@score`."""
     pointer: str
-    """Where, from the condition on."""
+    """Its place, relative to the condition."""
 
 
 class Reads(msgspec.Struct, frozen=True):
     nodes: tuple[Read, ...] = ()
     every_node: bool = False
-    """It is not known before which ones it reads."""
+    """The nodes that it reads are not known in advance."""
 
     def __add__(self, other: Reads) -> Reads:
         return Reads((*self.nodes, *other.nodes), self.every_node or other.every_node)
@@ -38,12 +38,12 @@ class Test(Protocol):
     def reads(self) -> Reads: ...
 
     def verdict(self, facts: Facts, budget: Budget) -> Verdict:
-        """Raises `SandboxWanted` where it needs an answer that `facts` lacks; all else is a verdict."""
+        """Raises `SandboxWanted` if `facts` lack an answer that it needs; everything else is a verdict."""
         ...
 
 
 class SandboxWanted(Exception):
-    """The evaluation has come to code for a sandbox; with the answer it can start again."""
+    """The evaluation has reached code for a sandbox; it can be restarted with the answer."""
 
     def __init__(self, call: SandboxCall) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the evaluation of a condition gives: true, false, or why it could not be told."""
+"""The result of evaluating a condition: true, false, or why it is unknown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class Problem(msgspec.Struct, frozen=True):
     message: str
     """Names fields and types, never a value: values may be secret."""
     soft: bool = False
-    """The condition is false all the same: an operand of a cross-node comparison is missing."""
+    """The condition is simply false: an operand of a cross-node comparison is missing."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
     value: bool | None
-    """None if it could not be told; `error` then says why."""
+    """None if unknown; `error` then says why."""
     error: Problem | None = None
 
 
@@ -34,5 +34,5 @@ def failed(code: str, message: str) -> Verdict:
 
 
 def missing(message: str) -> Verdict:
-    """False, since an operand is missing."""
+    """False because an operand is missing."""
     return Verdict(False, Problem("condition.missing_operand", message, soft=True))

@@ -1,4 +1,4 @@
-"""A customer who is looked at by an agent: scripted, unless a model named `demo` is configured.
+"""A customer qualified by an agent: scripted, unless a model named `demo` is configured.
 
 The script computes, looks a rate up, and asks a person before it grants a discount.
 """
@@ -92,7 +92,7 @@ CUSTOMER = {
 
 
 def models() -> Mapping[str, Model]:
-    """The scripted one, unless the operator has one of that name."""
+    """The scripted model, unless the operator has one of that name."""
     from plait.testing import ScriptedModel
 
     if os.environ.get("PLAIT_MODELS"):

@@ -1,4 +1,4 @@
-"""A newsletter, as JSON steps that are wired by references: what a step reads decides when it runs."""
+"""A newsletter, as JSON steps wired by references: a step runs when everything it reads is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Goods that come back, as a graph: someone looks at them, the manager decides on dear ones, the money goes back."""
+"""Returned goods, as a graph: someone inspects them, the manager decides on expensive ones, the money is paid back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first runs of `plait dev`: one of each kind, so that there is something to look at."""
+"""The first runs of `plait dev`: one of each kind, so that there is something to see."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import leads, newsletter, returns, shop
 
 
 async def seed(engine: Engine) -> None:
-    """Starting the same ids again gives the same runs, so a second `plait dev` on the same file adds nothing."""
+    """Starting the same ids again returns the same runs, so a second `plait dev` on the same file adds nothing."""
     await _seed_code(engine)
     await _seed_goals(engine)
     await _seed_graph(engine)
@@ -33,7 +33,7 @@ async def _seed_code(engine: Engine) -> None:
 
 
 async def _seed_goals(engine: Engine) -> None:
-    """One that is reached, one whose card is declined, one that waits for the manager."""
+    """One run that reaches its goal, one whose card is declined, one that waits for the manager."""
     tea, pot, samovar = (
         {"sku": "tea", "cents": 450},
         {"sku": "pot", "cents": 3_900},
@@ -48,7 +48,7 @@ async def _seed_goals(engine: Engine) -> None:
 
 
 async def _seed_graph(engine: Engine) -> None:
-    """One for which the bank is asked three times, one that waits for the manager."""
+    """One run that asks the bank three times, one that waits for the manager."""
     pot = {"customer": "Grace", "cents": 3_900, "bank_failures": 2}
     samovar = {"customer": "Edsger", "cents": 19_900}
     for id, parcel in {"grace": pot, "edsger": samovar}.items():
@@ -62,6 +62,6 @@ async def _seed_refs(engine: Engine) -> None:
 
 
 async def _seed_agent(engine: Engine) -> None:
-    """It asks a person before it grants a discount."""
+    """The agent asks a person before it grants a discount."""
     if leads.MODEL in engine.agents.models.names:
         await engine.start(leads.qualify_customer, leads.CUSTOMER, id="qualify-ada", labels={"team": "shop"})

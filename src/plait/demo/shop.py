@@ -26,7 +26,7 @@ class Order:
     customer: str
     items: list[Item] = field(default_factory=lambda: [Item("green tea"), Item("pot", 3_900), Item("cup", 1_250, 2)])
     bank_failures: int = 2
-    """How often the bank is out of order before it works: to watch retries."""
+    """How often the bank fails before it works, to show retries."""
     ask_above: int = 5_000
     """Cents above which a person is asked."""
     pace: float = 0.3
@@ -161,7 +161,7 @@ async def approve_sale(ctx: Context, sale: Sale) -> dict[str, str]:
 
 
 class Supplier:
-    """Its telephone; in this process only."""
+    """Its telephone; only in this process."""
 
     open = False
 

@@ -1,8 +1,8 @@
-"""The tea shop's catalog: an order again, as goals. Each step says what it needs and gives; the plan follows from that.
+"""The tea shop's catalog: an order again, as goals. Each step declares inputs and outputs; the plan follows from them.
 
 Ask for `thank-customer` with `{"customer": "Ada", "items": [...]}`. Two quotes race; larger orders get a discount; a
-manager (a workflow of the `code` dialect) is asked about dear ones; every item is packed by itself; the delivery is a
-flow of its own. `customer: "Mallory"` has a card that is declined: what was reserved is given back.
+manager (a workflow of the `code` dialect) is asked about expensive ones; every item is packed by itself; the delivery
+is a flow of its own. The card of `customer: "Mallory"` is declined: the reservation is released.
 """
 
 from __future__ import annotations

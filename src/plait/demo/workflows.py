@@ -1,4 +1,4 @@
-"""The workflows of the demo. Each step takes its time, so that there is something to watch."""
+"""The workflows of the demo. Each step takes some time, so that there is something to watch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from plait import Context, CriticalError, Loop, Retry, Undo, step, step_info, workflow
 
 LEDGER = "PLAIT_DEMO_LEDGER"
-"""Names the file in which steps note that they begin: a witness outside the database."""
+"""The variable that names the file in which steps note that they begin: a witness outside the database."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ async def tax(order: Order) -> int:
 async def charge(order: Order, cents: int) -> str:
     await _act(order.pace)
     if order.bank == "declines":
-        raise CriticalError("the card was declined")  # no use in trying again
+        raise CriticalError("the card was declined")  # a retry would not help
     if order.bank == "slow to answer" and step_info().attempt < 3:
         raise ConnectionError("the bank does not answer")
     return f"{cents} cents of {order.customer}"

@@ -1,4 +1,4 @@
-"""BARE messages, as far as entries need them: https://baremessages.org. Integers are little-endian."""
+"""The subset of BARE that entries need: https://baremessages.org. Integers are little-endian."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Writer:
         return b"".join(self._parts)
 
     def fixed(self, value: int, size: int) -> None:
-        """An unsigned integer of that many bytes."""
+        """Writes an unsigned integer of that many bytes."""
         self._parts.append(value.to_bytes(size, "little"))
 
     def uint(self, value: int) -> None:
-        """Of any size; also the tag of a union, an enum, and a count."""
+        """Writes an unsigned integer of variable length; also the tag of a union, an enum, and a count."""
         while value >= 0x80:
             self._parts.append(bytes([value & 0x7F | 0x80]))
             value >>= 7

@@ -1,4 +1,4 @@
-"""Values of users as CBOR (RFC 8949), as far as JSON goes."""
+"""Users' values as CBOR (RFC 8949), limited to what JSON can express."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Entries: the operations of a run as they are kept, and what became of them.
+"""Entries: the stored form of a run's operations and their outcomes.
 
 An operation is an `Entry` under its location and an `EntryMetadata` under its id; both begin with the version of their
-schema. Numbers of events keep the order: results are delivered by `doneSeq`. An operation that was cancelled is
-`failed` without an error. Of a step that a loop has trimmed only what undoes it is left: its `openSeq` is 0.
+schema. Event numbers keep the order: results are delivered by `doneSeq`. A cancelled operation is `failed` without an
+error. Of a step that a loop has trimmed only its rollback is kept: its `openSeq` is 0.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _SLEEPS = ("pending", "completed", "interrupted")
 _BRANCHES = ("pending", "running", "completed", "failed", "cancelled")
 _WAITS = ("sleep", "message", "timer", "approval")
 _OTHER = {"names", "limit", "deadline", "run_id", "given", "keep", "detached", "definition", "key"}
-"""What is kept of a kind that has no form of its own, beside its arguments and its result."""
+"""The fields stored for a kind without a form of its own, beside its arguments and its result."""
 
 
 class EntryIds:
-    """Of entries: the same for the same place in a run."""
+    """Derives the ids of entries: the same location in a run yields the same id."""
 
     @staticmethod
     def of(path: str) -> str:
@@ -59,7 +59,7 @@ def entry_of(op: OpState, names: Names) -> bytes:
             out.fixed(op.iteration, 4)
             out.optional(op.output or None, lambda raw: out.data(_value(raw)))
         case "sleep":
-            out.fixed(max(0, op.deadline or 0), 8)  # one before 1970 has passed as well
+            out.fixed(max(0, op.deadline or 0), 8)  # a time before 1970 has passed as well
             out.uint(_SLEEPS.index({"open": "pending", "completed": "completed"}.get(op.status, "interrupted")))
         case "message":
             out.text(next(iter(op.names or ()), ""))
@@ -95,7 +95,7 @@ def metadata_of(op: OpState, attempts: int, tried_at: Millis, error: ErrorInfo |
 
 
 class Undone(msgspec.Struct, frozen=True):
-    """What became of the rollback handler of a step."""
+    """The outcome of a step's rollback handler."""
 
     at: Millis | None = None
     error: str | None = None
@@ -107,7 +107,7 @@ def _write_undone(out: Writer, undone: Undone | None) -> None:
 
 
 def undoable_of(path: str, record: Undoable, names: Names, undone: Undone | None) -> tuple[bytes, bytes]:
-    """Entry and metadata of a step of which only that is left."""
+    """Entry and metadata of a step of which only the rollback is kept."""
     out = _begun(path, names)
     out.uint(_KINDS.index("step"))
     _write_step(out, record.output, None, _undo(record.handler, record.args, record.fn, record.era, record.at))
@@ -150,7 +150,7 @@ def _write_step(out: Writer, output: Raw, error: ErrorInfo | None, undo: bytes |
 
 
 def _undo(handler: str | None, args: Raw, fn: str | None, era: int = 0, at: str = "") -> bytes | None:
-    """What undoes a step, or runs it again: its handler, its function and its arguments."""
+    """Writes what undoes a step, or runs it again: its handler, its function and its arguments."""
     if handler is None and fn is None:
         return None
     found = {"handler": handler, "fn": fn, "args": msgspec.json.decode(args) if args else None}

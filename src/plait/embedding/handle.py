@@ -1,7 +1,7 @@
 """`run_workflow`: one run, in passes.
 
-A pass reads everything, plays the function, runs its steps, and ends when only time or messages are awaited (`yield`),
-or goes on from there by itself (`live`). The host runs the workflow again when its alarm rings or a message came.
+A pass reads everything, replays the function and runs its steps. It ends when only time or messages are awaited
+(`yield`), or keeps running (`live`). The host runs the workflow again when its alarm rings or a message has arrived.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _STATE = pack(RUN, Field.STATE)
 
 @dataclass(frozen=True, slots=True)
 class PassResult:
-    """What a pass came to. A run that failed or was cancelled raises `RunFailed` instead."""
+    """The outcome of a pass. A run that failed or was cancelled raises `RunFailed` instead."""
 
     state: State
     output: Any = None
     sleep_until: int | None = None
-    """When it should be run again, in milliseconds; None: when a message comes."""
+    """When to run it again, in milliseconds; None: when a message arrives."""
     waiting_for: list[str] = field(default_factory=list[str])
     """The names of the messages that it listens for."""
 
 
 class WorkflowHandle:
-    """One embedded run. Await it for the result of the pass that is under way."""
+    """One embedded run. Await it for the result of the current pass."""
 
     def __init__(self, setup: Setup, mode: Mode) -> None:
         self._setup = setup
@@ -60,7 +60,7 @@ class WorkflowHandle:
 
     async def result(self) -> PassResult:
         """Waits for the end of the pass. Raises `RunFailed`, from the run's own exception, if it has failed or was
-        cancelled, `HistoryDivergedError` if its code does not fit, and what the driver raised."""
+        cancelled, `HistoryDivergedError` if its code does not fit, and whatever the driver raised."""
         return await asyncio.shield(self._task)
 
     def _begin(self, request: AnyInput | None) -> asyncio.Task[PassResult]:
@@ -73,11 +73,11 @@ class WorkflowHandle:
         mirror = await one.run()
         return _result(mirror, self._setup, one)
 
-    # -- telling -------------------------------------------------------------------------------------------------
+    # -- control -------------------------------------------------------------------------------------------------
 
     async def message(self, name: str, body: Any = None, id: str | None = None) -> str:
-        """Sends a message: it is written, and a pass that is under way gets it. The same id twice is one message. The
-        host runs the workflow again if no pass is under way. A run that has ended takes none."""
+        """Sends a message: it is stored, and delivered to the current pass, if any; otherwise the host must run the
+        workflow again. The same id twice is one message. A run that has ended takes none."""
         setup = self._setup
         message = new_message(name, body, id, setup.ids, setup.clock)
         if self._pass is None or not await self._pass.tell(message):
@@ -85,26 +85,26 @@ class WorkflowHandle:
         return message.id
 
     async def evict(self) -> None:
-        """Ends the pass at its next batch, or at once if this handle's waits: another host takes the run up."""
+        """Ends the pass at its next batch, or at once if this handle's waits, so that another host can take over."""
         await self._setup.driver.set(EVICTED, b"1")
         if self._pass is not None:
             self._pass.leave()
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
-        """Ends the run. With `compensate`, what its steps did is undone first."""
+        """Ends the run. With `compensate`, its steps are rolled back first."""
         await self._request(Cancel(reason, compensate))
 
     async def recover(self) -> None:
-        """Goes on with a run that failed or is blocked: what failed is tried again."""
+        """Continues a run that failed or is blocked: what failed is retried."""
         await self._request(Resume("retry"))
 
     async def rewind(self, at: str | None = None) -> None:
-        """Takes the run back to before the operation `at` (default: its start); one inside a loop restarts the loop."""
+        """Rewinds the run to before the operation `at` (default: its start); one inside a loop restarts the loop."""
         mirror = await self._stored()
         await self._request(Resume("rewind", at=at, state=state_before(mirror.history, at)))
 
     async def _request(self, request: AnyInput) -> None:
-        """Raises what the run has against it."""
+        """Sends a request to the run; raises its refusal."""
         if self._pass is not None and await self._pass.ask(request):
             return
         await asyncio.gather(self._task, return_exceptions=True)
@@ -112,20 +112,20 @@ class WorkflowHandle:
         assert self._pass is not None
         await self._pass.answered
 
-    # -- asking --------------------------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------------------------------------------------
 
     async def state(self) -> State:
-        """As it is written."""
+        """The stored state."""
         found = await self._setup.driver.get(_STATE)
         return "pending" if found is None else values.decode(values.plain(found.decode()), State)
 
     async def output(self) -> Any:
-        """Of a run that has completed; else None."""
+        """The output of a completed run; otherwise None."""
         final = (await self._stored()).state.final
         return values.decode(final.output, self._setup.definition.returns) if isinstance(final, RunCompleted) else None
 
     async def history(self) -> list[OpState]:
-        """Its operations, in the order in which they were opened."""
+        """The run's operations, in the order in which they were opened."""
         return (await self._stored()).entries()
 
     async def _stored(self) -> Mirror:
@@ -143,8 +143,8 @@ def run_workflow(
     *,
     clock: Clock | None = None,
 ) -> WorkflowHandle:
-    """Runs a workflow on a key-value store of its own, without an engine: begins a pass at once. To be called again
-    when an alarm rings or a message was sent. `input` counts for the first pass; a run keeps its own."""
+    """Runs a workflow on a key-value store of its own, without an engine; starts a pass at once. Call it again when an
+    alarm rings or a message was sent. `input` counts for the first pass only; the run keeps it."""
     if mode not in get_args(Mode):
         raise bad_option(f"mode={mode!r} of run_workflow", "use yield or live")
     definition: Workflow[..., Any] = fn if is_workflow(fn) else workflow(fn)

@@ -1,7 +1,7 @@
-"""Messages of an embedded run as outsiders append them: each under a key of its own, behind all that came before.
+"""Messages of an embedded run, appended from outside: each under a key of its own, behind all earlier ones.
 
-A store of keys can't append, so one who sends reads what is there and writes the next one. That is two calls: those who
-use the same driver take turns. Several processes are the host's to coordinate, as all else about a run is.
+A key-value store has no append, so a sender reads what is there and writes the next key. As that takes two calls,
+users of the same driver take turns. Coordinating several processes is up to the host, as for everything else of a run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _turns: dict[int, _Turn] = {}
 
 
 class _Turn:
-    """Who appends to a driver; forgotten when nobody does, because a lock belongs to one event loop."""
+    """The lock of a driver's senders; dropped when unused, because a lock belongs to one event loop."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -39,7 +39,7 @@ class _Turn:
 
 @asynccontextmanager
 async def appending(driver: Driver) -> AsyncGenerator[None]:
-    """In turn with all others that append by this driver."""
+    """Takes turns with all others that append through this driver."""
     turn = _turns.setdefault(id(driver), _Turn())
     turn.users += 1
     try:
@@ -59,8 +59,8 @@ def new_message(name: str, body: Any, id: str | None, ids: Ids, clock: Clock) ->
 
 
 async def append(driver: Driver, message: Message, last: int) -> KeyValue:
-    """Writes it behind all that wait, and behind the `last` that is known of: one that was taken may come back to its
-    old place."""
+    """Stores a message behind all waiting ones, and behind index `last`, the highest known: one that was taken may
+    return to its old place."""
     present = [index_of(key) for key, _ in await driver.list(_PREFIX)]
     if len(present) >= _MOST:
         raise Busy("kernel.queue_full", f"{_MOST:,} messages wait for this run", fix="send again later")
@@ -71,12 +71,12 @@ async def append(driver: Driver, message: Message, last: int) -> KeyValue:
 
 
 async def append_for_later(driver: Driver, run_id: RunId, workflow_id: str, message: Message) -> None:
-    """For the next pass: none is under way."""
+    """Stores a message for the next pass, as none is running."""
     async with appending(driver):
         mirror = Mirror(run_id)
         mirror.load(await driver.list(b""))
         if mirror.knows(message.id):
-            return  # sent again by someone who missed the answer
+            return  # sent again, perhaps because the answer was lost
         status = mirror.state.status
         if status != "running":
             raise Conflict("RUN_FINISHED", f"run {workflow_id} has {status}", why="an ended run takes no messages")

@@ -1,11 +1,11 @@
-"""Keys of an embedded run: tuples in FoundationDB's encoding, whose bytes sort as the tuples do.
+"""Keys of an embedded run: tuples in FoundationDB's encoding, whose bytes sort like the tuples.
 
     (1, index)          a name
     (2, *location)      an entry
-    (3, index)          a message that waits
+    (3, index)          a waiting message
     (4, field)          the run itself, see `Field`
-    (4, 8, number)      the id of a message that was heard, and whose entry is gone
-    (5, entry id)       what became of an entry
+    (4, 8, number)      the id of a message that was delivered, and whose entry is gone
+    (5, entry id)       the metadata of an entry
 
 A location is a path of name indices; an iteration of a loop is the nested tuple `(index of the loop's name, number)`.
 """
@@ -49,6 +49,6 @@ def _packed(part: Part) -> bytes:
 
 
 def index_of(key: bytes, *before: Part) -> int:
-    """The last part of a key: of `(1, index)` and `(3, index)`, or of one that has these parts before it."""
+    """The last part of a key: of `(1, index)`, `(3, index)`, or a key with such an end."""
     first = len(pack(*before)) if before else 1 + key[0] - _ZERO
     return int.from_bytes(key[first + 1 :], "big")

@@ -1,7 +1,7 @@
-"""The run as the key-value store has it: folded from what is decided, so that only what changed is written.
+"""The run as the key-value store has it: folded from decisions, so that only changes are written.
 
-There is no log. The entries rebuild the operations, the messages that wait are keys of their own, and what else is
-known of the run is one small map. A commit folds its events here and asks for the keys that differ.
+There is no log. Operations are rebuilt from the entries, waiting messages have keys of their own, and the rest of the
+run's state is one small map. A commit folds its events here and asks for the keys that differ.
 """
 
 from __future__ import annotations
@@ -64,19 +64,19 @@ class Mirror:
         self._names, self._names_written = Names(), 0
         self._written: dict[bytes, bytes] = {}
         self._tried: dict[str, tuple[int, Millis, ErrorInfo]] = {}
-        """Attempts that failed: how many, when, and why."""
+        """Failed attempts: how many, when the last one, and its error."""
         self._undone: dict[str, Undone] = {}
         self._message_keys: set[bytes] = set()
         self._expected: dict[str, int] = {}
-        """Messages that are written and that no event tells of yet: their indices."""
+        """Messages that are stored but not yet in an event: their indices."""
         self._early: list[QueuedMessage] = []
         self._heard: dict[str, int] = {}
-        """Messages whose entries are gone, so that they are not heard again: the numbers of their keys."""
+        """Messages whose entries are gone, kept so that they are not delivered again: the numbers of their keys."""
 
     # -- messages ------------------------------------------------------------------------------------------------
 
     def early(self) -> list[Message]:
-        """Those that were sent before the run had begun."""
+        """Messages that were sent before the run started."""
         return [Message(each.id, each.name, each.body, each.sent_at) for each in self._early]
 
     def knows(self, id: str) -> bool:
@@ -84,11 +84,11 @@ class Mirror:
 
     @property
     def last_message(self) -> int:
-        """The highest index that a message has, or has had."""
+        """The highest index that a message has or had."""
         return max([self.history.arrivals, *self._expected.values()])
 
     def expect(self, id: str, key: bytes, value: bytes) -> None:
-        """It was written, and is on its way to the run."""
+        """Notes a message that was stored, and is on its way to the run."""
         self._written[key] = value
         self._message_keys.add(key)
         self._expected[id] = index_of(key)
@@ -96,16 +96,16 @@ class Mirror:
     # -- folding -------------------------------------------------------------------------------------------------
 
     def fold(self, events: Sequence[Event], at: Millis) -> set[str] | None:
-        """Takes events in. The places of the entries that they change; None: any."""
+        """Folds events; returns the locations of the entries that they change, or None if any may have changed."""
         touched: set[str] = set()
         everything = False
         for event in events:
             self.state.seq += 1
             self.state.at = max(self.state.at, at)
             self.state.evolve(event)
-            if isinstance(event, MessageQueued):  # its place is that of its key
+            if isinstance(event, MessageQueued):  # its index is that of its key
                 self.history.arrivals = max(self.history.arrivals, self._expected.pop(event.id, 0) - 1)
-            self.history.orders = self.history.seq  # closings are in the order of their events, as after reading them
+            self.history.orders = self.history.seq  # closings are numbered like their events, as after loading
             self.history.evolve(event, at)
             path = self._changed(event, at)
             if path is None:
@@ -139,7 +139,7 @@ class Mirror:
     # -- writing -------------------------------------------------------------------------------------------------
 
     def changes(self, touched: set[str] | None, state: State) -> list[Write]:
-        """What differs from what is written, all of it if no places are named."""
+        """The writes for what differs from the store; checks everything if `touched` is None."""
         wanted: dict[bytes, bytes | None] = {}
         if touched is None:
             wanted |= dict.fromkeys(key for key in self._written if key.startswith((_ENTRIES, _METADATA)))
@@ -158,7 +158,7 @@ class Mirror:
         return changed
 
     def state_changes(self, state: State) -> list[Write]:
-        """When nothing has happened but that the run waits now, or goes on."""
+        """The writes when no event was recorded: the run only started or stopped waiting."""
         key, text = pack(RUN, Field.STATE), state.encode()
         if self._written.get(key) == text:
             return []
@@ -187,7 +187,7 @@ class Mirror:
         awaited = {pack(MESSAGES, index) for index in self._expected.values()}
         waiting: dict[bytes, bytes | None] = {}
         index = 0
-        for each in self.history.queue.values():  # one that came back may find its place taken by an outsider's
+        for each in self.history.queue.values():  # a returned message may find its place taken by a newer one
             index = max(index + 1, each.number)
             waiting[pack(MESSAGES, index)] = message_of(each)
         gone = dict.fromkeys(self._message_keys - awaited)
@@ -195,7 +195,7 @@ class Mirror:
         return gone | waiting
 
     def _note_heard(self) -> dict[bytes, bytes | None]:
-        """Entries have gone: the ids of what they had heard stay, as long as a run of an engine knows them."""
+        """Keeps the ids of delivered messages whose entries are gone, for as long as the history knows them."""
         history = self.history
         known = {message.id for op in history.ops.values() for message in op.received or ()} | history.queue.keys()
         dropped = [id for id in self._heard if id not in history.seen]
@@ -240,7 +240,7 @@ class Mirror:
     # -- reading -------------------------------------------------------------------------------------------------
 
     def load(self, pairs: Iterable[KeyValue]) -> bool:
-        """Takes in what is written; False if that is nothing, or messages that were sent before the start."""
+        """Loads what is stored; returns False if there is nothing but messages sent before the start."""
         self._written = dict(pairs)
         self._names, self._names_written = Names(), 0
         for key in sorted(key for key in self._written if key.startswith(_NAMES)):
@@ -291,7 +291,7 @@ class Mirror:
         return {self._written[key].decode(): index_of(key, RUN, Field.HEARD) for key in keys}
 
     def _metadata(self, entry: bytes) -> bytes:
-        size = entry[2]  # an id is a UUID: its length is one byte
+        size = entry[2]  # an id is a UUID: its length takes one byte
         return self._written[pack(METADATA, entry[3 : 3 + size].decode())]
 
     def _final(self, kernel: KernelState) -> RunCompleted | RunFailed | RunCancelled | None:
@@ -309,7 +309,7 @@ class Mirror:
     # -- asking --------------------------------------------------------------------------------------------------
 
     def timers(self) -> dict[TaskToken, Millis]:
-        """What must ring, and when."""
+        """The timers that must be set, and when they are due."""
         history = self.history
         found = {
             token_of(op.at, history.generation): op.deadline
@@ -319,7 +319,7 @@ class Mirror:
         return found | {TaskToken(RETRY + event.token): event.due for event in self.state.dump().attempts}
 
     def waiting_for(self) -> list[str]:
-        """The names of the messages that somebody listens for."""
+        """The names of the messages that the run listens for."""
         return sorted({name for op in self.history.listeners() for name in op.names or ()})
 
     def entries(self) -> list[OpState]:
@@ -327,7 +327,7 @@ class Mirror:
 
 
 class _Rest(msgspec.Struct, omit_defaults=True):
-    """What is known of a run beside its entries and messages."""
+    """The state of a run beside its entries and messages."""
 
     seed: int
     nextSeq: int
@@ -344,7 +344,7 @@ _EVERYWHERE = {"loop.trimmed", "run.recovered", "run.rewound", "run.continued", 
 
 
 def _once(messages: Iterable[QueuedMessage]) -> list[QueuedMessage]:
-    """One of each id, the first: others may have sent it twice."""
+    """The first message of each id: senders may have repeated one."""
     found: dict[str, QueuedMessage] = {}
     for message in messages:
         found.setdefault(message.id, message)
@@ -352,7 +352,7 @@ def _once(messages: Iterable[QueuedMessage]) -> list[QueuedMessage]:
 
 
 def _path(token: TaskToken) -> str:
-    """The place of a task, or of what a compensator undoes."""
+    """The location of a task's operation, or of the one that a compensator undoes."""
     return place_of(TaskToken(token.removeprefix(UNDO)))[0]
 
 

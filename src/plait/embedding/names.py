@@ -1,4 +1,4 @@
-"""The run's registry of names: locations are kept as indices into it, which are shorter than the names."""
+"""The run's registry of names: locations are stored as indices into it, which are shorter than the names."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ class Names:
         self._indices: dict[str, int] = {}
 
     def add(self, name: str) -> int:
-        """The index of a name; a new one comes last."""
+        """The index of a name; a new name is appended."""
         if (found := self._indices.get(name)) is None:
             found = self._indices[name] = len(self.all)
             self.all.append(name)
         return found
 
     def parts(self, path: str) -> list[Part]:
-        """A printed location as parts of a key. Names are kept as they are printed."""
+        """A printed location as parts of a key. Names are stored as printed."""
         found: list[Part] = []
         name = 0
         for piece in path.split("/"):

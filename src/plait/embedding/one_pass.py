@@ -1,4 +1,4 @@
-"""One pass of an embedded run: the kernel around one run, for as long as there is something to do."""
+"""One pass of an embedded run: the kernel around a single run, for as long as there is something to do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .mirror import Mirror
 from .store import EVICTED, KvStore
 
 _WHOLE = 1 << 62
-"""Values stay in their events: there is no place for them elsewhere."""
+"""Keeps all values in their events: there is no other place for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class Pass:
         self._store: KvStore | None = None
         self._ready = asyncio.Event()
         self._feeding = 0
-        """Messages that the run has not decided about yet."""
+        """The number of messages that the run has not yet decided about."""
         self.evicted = False
         self.answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """That the request was taken; what the run has against it."""
+        """Resolved once the request was accepted; fails with its refusal."""
 
     async def run(self) -> Mirror:
-        """The run as it stands at the end of the pass."""
+        """Runs the pass; returns the run's state at its end."""
         try:
             await self._run()
         except BaseException as error:
@@ -116,7 +116,7 @@ class Pass:
         )
 
     async def _start(self, kernel: Kernel, store: KvStore) -> None:
-        """The first batch may fail: then nobody answers."""
+        """Creates the run. If the first batch fails, the kernel never answers."""
         setup = self._setup
         resolved = await setup.bundle().resolve(setup.definition, setup.input, "default")
         start = resolved.start("code", setup.ids.seed(), None, {})
@@ -151,7 +151,7 @@ class Pass:
         self._raise(store)
 
     async def _unless_stopped(self, doing: Coroutine[Any, Any, Any], store: KvStore) -> bool:
-        """Whether it was done, before a batch failed or the run was evicted."""
+        """Awaits `doing`; returns whether it finished before a batch failed or the run was evicted."""
         work, stopped = asyncio.ensure_future(doing), asyncio.ensure_future(self._stopped(store))
         await asyncio.wait({work, stopped}, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
@@ -199,8 +199,8 @@ class Pass:
     # -- from outside --------------------------------------------------------------------------------------------
 
     async def tell(self, message: Message) -> bool:
-        """Writes a message and feeds it to the run; False if the pass is over. What is written when the pass ends in
-        between is there for the next one."""
+        """Stores a message and sends it to the run; returns False if the pass is over. A message stored just as the
+        pass ends is left for the next one."""
         await self._ready.wait()
         mirror, driver = self._mirror, self._setup.driver
         async with appending(driver):
@@ -220,7 +220,7 @@ class Pass:
         return True
 
     async def _feed(self, kernel: Kernel, message: Message) -> asyncio.Task[None]:
-        """Done when the run has decided about it; the pass goes on for that long."""
+        """The returned task is done once the run has decided about the message; until then the pass goes on."""
         self._feeding += 1
         try:
             await kernel.send(self._setup.run_id, message, message.id)
@@ -240,7 +240,7 @@ class Pass:
                 self._store.changed.set()
 
     async def ask(self, request: AnyInput) -> bool:
-        """Gives the run an input, and raises what it has against it; False if the pass is over."""
+        """Sends an input to the run, and raises its refusal; returns False if the pass is over."""
         if request is not self._request:
             await self._ready.wait()
         kernel, key = self._kernel, self._setup.ids.key()
@@ -264,7 +264,7 @@ class Pass:
             self.answered.set_result(None)
         else:
             self.answered.set_exception(error)
-            self.answered.exception()  # nobody may be there to ask
+            self.answered.exception()  # retrieved here because nobody may be waiting for it
 
 
 def _raise_refusal(taken: Taken) -> None:

@@ -1,4 +1,4 @@
-"""An earlier state of a run that has no log, from its entries: as before an operation was opened."""
+"""An earlier state of a run without a log, computed from its entries: as it was before an operation was opened."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from plait.kernel.values import ABSENT, plain
 
 
 def state_before(history: History, at: str | None) -> Raw:
-    """What is after it is gone; what was open then is open again. A loop that is open begins again at its first
-    iteration, because the states of its iterations are not kept."""
+    """Drops what came later, and reopens what was open then. An open loop restarts at its first iteration, because the
+    states of its iterations are not kept."""
     image = history.image()
     since = _moment(history, at)
     image.ops = [_as_it_was(op, since) for op in image.ops if op.opened_seq < since]
@@ -24,7 +24,7 @@ def state_before(history: History, at: str | None) -> Raw:
 
 
 def _moment(history: History, at: str | None) -> int:
-    """The number of the event before which everything stays."""
+    """The number of the event before which everything is kept."""
     if at is None:
         return history.begun_seq + 1
     if at not in history.ops:
@@ -56,5 +56,5 @@ def _as_it_was(op: OpState, since: int) -> OpState:
 
 
 def _open_again(branches: dict[str, Branch] | None) -> dict[str, Branch] | None:
-    """Which of them had ended by then is not known; those that had end again, by what is recorded."""
+    """Reopens all branches, as it is unknown which had ended by then; those end again by what is recorded."""
     return None if branches is None else {name: Branch() for name in branches}

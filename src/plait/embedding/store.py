@@ -1,8 +1,8 @@
-"""The store of an embedded run: the kernel's own store in memory, and a driver that keeps what it decides.
+"""The store of an embedded run: the kernel's in-memory store, and a driver that persists what it commits.
 
-The kernel needs leases, an inbox, timers; one run needs none of them to last. So they live in memory for as long as a
-pass does, and each commit is a batch of the driver first. When that fails, or the run is evicted, the pass is over:
-nothing is told of that commit, as if the process had died.
+The kernel needs leases, an inbox and timers; for a single run none of them has to be durable. They live in memory
+during a pass, and each commit is first a batch of the driver. If that fails, or the run is evicted, the pass is over:
+the commit is never acknowledged, as if the process had died.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class KvStore(MemoryStore):
         self.standing: Standing = "moving" if mirror.state.status == "running" else "ended"
         self.failure: BaseException | None = None
         self.changed = asyncio.Event()
-        """Something is so that may end a pass."""
+        """Set when something happens that may end a pass."""
 
     async def place(self, row: RunRow) -> None:
-        """Puts the run that the driver has where the kernel finds it."""
+        """Makes the run that the driver has stored available to the kernel."""
         mirror, shard = self._mirror, shard_of(self._run_id)
         seq, at = mirror.state.seq, mirror.state.at
         machine, kernel = mirror.history.snapshot(), mirror.state.dump()
@@ -75,10 +75,10 @@ class KvStore(MemoryStore):
             self.failure = error
         if self.failure is not None or self.standing == "evicted":
             self.changed.set()
-            await asyncio.Event().wait()  # until the pass ends, and takes the kernel with it
+            await asyncio.Event().wait()  # until the pass ends and stops the kernel
 
     def _look(self, write: Write) -> None:
-        """How the run stands after a write."""
+        """Derives the run's standing from a write."""
         patch, create = write.patch, write.create
         if patch is not None and patch.blocked is not None:
             self.standing = "blocked"

@@ -23,7 +23,7 @@ log = logging.getLogger("plait.retention")
 
 
 _INPUTS = 5_000
-"""That are looked at for cancels."""
+"""Most inputs searched for cancels."""
 _input = msgspec.json.Decoder(AnyInput)
 
 
@@ -32,17 +32,17 @@ class AbandonedPools:
         self._kernel = kernel
         self._fleet: Fleet | None = kernel.store.fleet
         self.shards: frozenset[Shard] = frozenset()
-        """As of this round."""
+        """Abandoned shards as of this round."""
         self._epochs: dict[Shard, Epoch] = {}
-        """Raised in this round."""
+        """Epochs raised in this round."""
 
     async def look(self) -> None:
-        """A round begins."""
+        """Starts a round."""
         self._epochs.clear()
         self.shards = frozenset() if self._fleet is None else frozenset(await self._fleet.abandoned())
 
     async def epochs(self, shards: Collection[Shard]) -> dict[Shard, Epoch]:
-        """To write to these with, as far as nobody holds them. Only what has a run to remove is written to."""
+        """Epochs for writing to these shards, if nobody holds them. Only shards with something to write are fenced."""
         new = self.shards.intersection(shards).difference(self._epochs)
         if self._fleet is not None and new:
             self._epochs |= {lease.shard: lease.epoch for lease in await self._fleet.raise_epochs(new)}
@@ -54,7 +54,7 @@ class AbandonedPools:
             await self._fleet.free_slots(self.shards)
 
     async def send_cancelled_home(self) -> None:
-        """Runs that wait for code, and that are to end."""
+        """Moves cancelled runs that wait for code back to the shard of their ids."""
         if not self.shards:
             return
         waiting = await self._kernel.store.inbox(self.shards, _INPUTS)
@@ -65,7 +65,7 @@ class AbandonedPools:
         await asyncio.gather(*map(self._kernel.append, writes.values()))
 
     async def _ending(self, run_id: RunId, cancel: Cancel) -> RunRow | None:
-        """A run that a request ends without its code; not one that undoes its work, and needs it."""
+        """The row of a run that the cancel ends without its code; None for one that is rolling back and needs it."""
         kernel = self._kernel
         row = await kernel.store.run(run_id)
         if row is None or not ends(cancel, row) or not kernel.code.needed(row.dialect, row.definition, row.version):

@@ -1,7 +1,7 @@
-"""What agents that other processes carry ask of their engine, and what it lets them write.
+"""Requests to the engine by agents that run in other processes, and what it lets them write.
 
-Whoever asks proves a claim on the attempt. What the attempt may do is read from its task and the namespace's policy,
-what it is about to do from its journal: a worker can't widen either.
+Each request proves a claim on the attempt. Its permissions come from its task and the namespace's policy, its next step
+from its journal: a worker can't extend either.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class AgentAttempts:
         namespace: str = DEFAULT_NAMESPACE,
         queues: Collection[str] | None = None,
     ) -> ReservedCall:
-        """Before a call of a model, in all budgets that it counts in; until the next entry is kept."""
+        """Reserves a model call in all budgets that it counts towards, until the next entry is kept."""
         claim, held = await self._held(id, namespace, queues)
         budget = (await self._policy(namespace)).budget
         spender = Spender.of(await self._input(held), claim.run_id, namespace, budget)
@@ -115,7 +115,8 @@ class AgentAttempts:
         namespace: str = DEFAULT_NAMESPACE,
         queues: Collection[str] | None = None,
     ) -> MadePatch:
-        """Makes the call of `patch_workflow` that the journal has next, as far as the attempt may; again is once."""
+        """Executes the call of `patch_workflow` that comes next in the journal, within the attempt's permissions.
+        Idempotent."""
         _, held = await self._held(id, namespace, queues)
         wanted, talk = await self._input(held), await self._conversation(held)
         index, call = talk.call or (0, ToolCall("", "", None))
@@ -138,11 +139,11 @@ class AgentAttempts:
     # -- what a worker writes --------------------------------------------------------------------------------------
 
     async def keeping(self, claim: ClaimId, entry: values.Raw) -> None:
-        """Refuses what is no entry: answers to what an attempt waits for are the kernel's to write."""
+        """Rejects invalid entries, such as answers to what an attempt waits for: only the kernel writes those."""
         await self._bookings.settle(claim, _read(entry))
 
     async def kept(self, held: HeldTask, entry: values.Raw) -> None:
-        """A pipeline that was run counts towards its promotion."""
+        """Counts an executed pipeline towards its promotion."""
         done = _read(entry)
         if not isinstance(done, ToolDone) or done.tool != "execute_pipeline" or done.error:
             return
@@ -153,7 +154,7 @@ class AgentAttempts:
             await self._uses.told(use, pipeline)
 
     async def check_wait(self, held: HeldTask, wait: AnyWait) -> None:
-        """Only workflows that the agent may use are started for it."""
+        """Refuses child workflows that the agent may not use."""
         if not isinstance(wait, ChildWait):
             return
         policy = await self._policy(held.task.namespace)
@@ -219,7 +220,7 @@ def _read(entry: values.Raw) -> AnyEntry:
 
 
 def _pipeline_of(call: ToolCall) -> Any:
-    """None if there is none that could have been run."""
+    """The pipeline of a call; None if it can't have been executed."""
     arguments: Any = call.arguments
     if not isinstance(arguments, dict):
         return None

@@ -1,7 +1,7 @@
-"""What is reserved in budgets for agents that other processes carry, until the next entry of their journals.
+"""Budget reservations for agents that run in other processes, until the next entry of their journals.
 
-An attempt makes one call at a time, so it has at most one booking. A worker may be lost with one: whoever goes on with
-the attempt replaces it, and before an agent is refused for want of budget, those of lost workers are dropped.
+An attempt makes one call at a time, so it has at most one booking. A worker may be lost with one: the attempt's next
+worker replaces it, and before an agent is refused for lack of budget, bookings of lost workers are dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.store import Store
 
 _MANY: Final = 1_000
-"""Bookings, from which on those of lost workers are looked for with each new one."""
+"""Number of bookings from which each new one triggers a search for those of lost workers."""
 
 
 class AgentBookings:
@@ -27,7 +27,7 @@ class AgentBookings:
         self._open: dict[tuple[RunId, TaskToken], tuple[ClaimId, EngineBooking]] = {}
 
     async def reserve(self, claim: ClaimId, spender: Spender, wanted: Claim) -> None:
-        """Raises an `AgentFailure` if a budget would be exceeded."""
+        """Books a call; raises `AgentFailure` if a budget would be exceeded."""
         self._lose((claim.run_id, claim.token))
         if len(self._open) >= _MANY:
             await self._drop_lost()
@@ -37,11 +37,11 @@ class AgentBookings:
             if not await self._drop_lost():
                 raise
             booking = await self._ledger.reserve(spender, wanted)
-        self._lose((claim.run_id, claim.token))  # the same may have been asked twice at once
+        self._lose((claim.run_id, claim.token))  # the same request may have come twice at once
         self._open[claim.run_id, claim.token] = claim, booking
 
     async def settle(self, claim: ClaimId, entry: AnyEntry) -> None:
-        """With the entry that follows a call: what it says was used, or that nothing was."""
+        """Settles a booking by the entry that follows the call: books the reported use, or releases it."""
         known = self._open.get((claim.run_id, claim.token))
         if known is None or known[0] != claim:
             return
@@ -52,7 +52,7 @@ class AgentBookings:
             await known[1].release()
 
     async def _drop_lost(self) -> int:
-        """How many there were."""
+        """Drops bookings of lost workers; returns how many."""
         lost = [place for place, (claim, _) in list(self._open.items()) if not await self._holds(claim)]
         for place in lost:
             self._lose(place)

@@ -1,7 +1,7 @@
 """Agents as jobs for workers that have their own loop and speak no task protocol: on Redis.
 
-What such a worker says is written into the journal here, so that records, budgets and events know of it as of any
-agent. A worker that tells of its turns as it goes may be lost at any time: the next job has its journal.
+The reports of such a worker are written into the journal here, so that records, budgets and events cover it like any
+agent. A worker that reports its turns as it goes may be lost at any time: the next job has its journal.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class AgentJobs:
         self._keep_prompts = keep_prompts
 
     async def job(self, task: QueueTask) -> dict[str, Any] | None:
-        """What a worker is sent; None if there is nothing left to do, and that is reported."""
+        """The job to send to a worker; None if nothing is left to do, after reporting that."""
         wanted = _input.decode(values.plain(task.input))
         claim = read(task.id, task.namespace)
         attempt = _Attempt(self._queues, claim, wanted, _conversation(task.journal), len(task.journal))
@@ -65,14 +65,14 @@ class AgentJobs:
         return job_of(sent, claim, wanted, allowed, self._kernel.clock.now())
 
     async def keep(self, held: HeldTask, index: int, entry: Any, says: str) -> dict[str, Any]:
-        """Adds to the journal of a job under way. What its worker is told: whether it may call its model again."""
+        """Adds to the journal of a job in flight. Returns whether its worker may call its model again."""
         id, namespace = ClaimId.of(held.task, held.claim or "").text(), held.task.namespace
         await self._queues.keep(id, index, entry, says=says, namespace=namespace)
         reason = await self._refusal(id, namespace, await self._wanted(held))
         return {"index": index + 1, "granted": not reason, "reason": reason}
 
     async def ended(self, held: HeldTask, result: JobResult) -> TaskReport:
-        """What to report of a job that ended; its journal says so by then. Again is once."""
+        """The report of a job that ended, after recording the end in its journal. Idempotent."""
         entries, _ = await past_of(self._kernel, held.task)
         claim, wanted = ClaimId.of(held.task, held.claim or ""), await self._wanted(held)
         attempt = _Attempt(self._queues, claim, wanted, _conversation(entries), len(entries))
@@ -101,7 +101,7 @@ class AgentJobs:
         )
 
     def _replied(self, wanted: AgentInput, result: JobResult) -> Replied:
-        """Of all its turns together, if it told of none. What they cost is known only if it tells what they used."""
+        """A single reply for all turns, if none were reported. The cost is known only if the usage is reported."""
         told = result.metadata
         cost = None if told.usage is None else self._prices.cost(told.tokens, wanted.model, told.llm_model)
         now, took = self._kernel.clock.now(), told.execution_time_ms
@@ -126,7 +126,7 @@ class AgentJobs:
     # -- what is known of it -----------------------------------------------------------------------------------------
 
     async def _refusal(self, id: str, namespace: str, wanted: AgentInput) -> str:
-        """Why it may not call its model; nobody knows here how large the next request is, only its prompt."""
+        """Why it may not call its model. The size of the next request is unknown here, except for its prompt."""
         size = tokens_in(len(wanted.prompt) + len(bytes(wanted.payload)))
         price = self._prices.of(wanted.model)
         cost = None if price is None else price.most(size, wanted.max_tokens)

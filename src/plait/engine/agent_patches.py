@@ -19,9 +19,9 @@ from plait.kernel.kernel import Kernel
 from .ask import ask
 
 _SHOWN: Final = 500
-"""Characters of what an agent says about its version."""
+"""Most characters of an agent's description of its version."""
 _NEWEST: Final = 5
-"""Versions that others may have saved while a process was down."""
+"""Versions to search, since others may have saved some while a process was down."""
 
 
 class AgentPatches:
@@ -39,7 +39,7 @@ class AgentPatches:
         return revision
 
     async def deny(self, use: ToolUse, operations: Operations, reason: str) -> None:
-        with suppress(PlaitError):  # as is asked for: the run refuses it, and says so in its log
+        with suppress(PlaitError):  # as intended: the run refuses it, and records that in its log
             await self._send(use, operations, reason)
 
     async def save(self, use: ToolUse, name: str, operations: Operations, description: str) -> str:
@@ -50,7 +50,7 @@ class AgentPatches:
         return saved.version.version
 
     async def _saved_before(self, name: str, text: str, namespace: str) -> str | None:
-        """The version that this very call made, before its process died and could not say so."""
+        """The version saved by this same call before its process died without reporting it."""
         found = await self._definitions.get(name, namespace)
         for each in found.versions[:_NEWEST]:
             version, _ = await self._definitions.version(name, each.version, namespace)

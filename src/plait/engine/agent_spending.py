@@ -1,4 +1,4 @@
-"""What agents have spent in runs, as far as the logs tell: of each run only what is new is read."""
+"""Agents' spending in runs, according to the logs: only the new events of each run are read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plait.kernel.loader import recorded
 from plait.kernel.store import Store
 
 _KEPT: Final = 1_000
-"""Runs in memory; those that were not asked for longest are read again from their beginning."""
+"""Most runs in memory; the least recently used are read again from the start."""
 
 
 class RunSpending:
@@ -21,7 +21,7 @@ class RunSpending:
         self._runs: OrderedDict[RunId, Spending] = OrderedDict()
 
     async def spent_in(self, run_id: RunId, execution: str | None) -> Spent:
-        """In a run; or in one execution of it."""
+        """The spending in a run, or in one execution of it."""
         found = self._runs.setdefault(run_id, Spending())
         self._runs.move_to_end(run_id)
         while len(self._runs) > _KEPT:

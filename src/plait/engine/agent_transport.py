@@ -1,4 +1,4 @@
-"""How agents get to whoever carries them: in the engine's own process, or by a queue that workers serve.
+"""Transports of agent tasks: in the engine's own process, or by a queue that workers serve.
 
 process   the engine itself, unless a node names a queue
 queue     workers on the queue `agent`, over HTTP or on the same database
@@ -18,7 +18,7 @@ _KNOWN: Final = ("process", "queue", "stream", "list")
 
 
 def agent_queues(transport: AgentTransport, redis: str | None) -> dict[str, str]:
-    """Where tasks of agents go that name no queue. Raises `InvalidInput`."""
+    """Queues by kind for agent tasks that name none. Raises `InvalidInput`."""
     if transport not in _KNOWN:
         fix = f"use one of {', '.join(_KNOWN)}"
         raise InvalidInput("agent.bad_transport", f"agent_transport {str(transport)[:80]!r}", fix=fix)

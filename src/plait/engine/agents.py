@@ -1,4 +1,4 @@
-"""The agents of an engine: the executor that all dialects use, and what it is given. Loaded with the first task."""
+"""The agents of an engine: the executor shared by all dialects, and its settings. Loaded with the first task."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from .queues import Queues
 
 _CONFIGURED = "PLAIT_MODELS"
-"""The variable that `plait.agents.providers.settings` reads; without it, that need not be imported."""
+"""The variable that `plait.agents.providers.settings` reads; if it is unset, that need not be imported."""
 
 
 class AgentSettings:
-    """As a program gives them, and as the operator's file has them; the program's count where both name one."""
+    """Agent settings of the program and of the operator's file; the program's take precedence."""
 
     def __init__(
         self,
@@ -107,13 +107,13 @@ class Agents:
 
     @cached_property
     def promotions(self) -> Promotions:
-        """Of pipelines that agents use again and again."""
+        """Promotions of pipelines that agents use repeatedly."""
         from plait.agents.promotion.promotions import Promotions
 
         return Promotions(self._records, self._kernel.clock)
 
     def declare(self, definition: object) -> bool:
-        """Takes a tool that a program declares."""
+        """Registers a tool that a program declares; False if it is not one."""
         if not all(hasattr(definition, name) for name in ("parameters", "description", "call", "name")):
             return False
         self._registered.append(definition)  # pyright: ignore[reportArgumentType]
@@ -133,7 +133,7 @@ class Agents:
 
     @cached_property
     def attempts(self) -> AgentAttempts:
-        """What agents that other processes carry ask of this engine."""
+        """Requests by agents that run in other processes."""
         from .agent_attempts import AgentAttempts
 
         return AgentAttempts(self._kernel, self._services, self._ledger, self.promotions, self._definitions)
@@ -151,7 +151,8 @@ class Agents:
         return AgentJobs(self._kernel, queues, self.attempts, settings.prices, keep_prompts=settings.keep_prompts)
 
     def remote_executor(self, desk: AgentDesk) -> AgentExecutor:
-        """For agents of another engine, with the models and tools of this process, and nothing of its database."""
+        """An executor for agents of another engine, with the models and tools of this process, without access to its
+        database."""
         return AgentExecutor(self._settings.models, lambda task: self._remote_services(task, desk))
 
     @cached_property
@@ -226,7 +227,7 @@ class Agents:
 
     @cached_property
     def _shared_tools(self) -> dict[str, Tool | DataTool]:
-        """Those of the five that know neither runs nor pipelines."""
+        """The built-in tools that need neither runs nor pipelines."""
         from plait.agents.tools.openapi.action import OpenapiAction
 
         send_out, profiles = self._executors.send_out, self._settings.auth_profiles
@@ -236,7 +237,7 @@ class Agents:
         }
 
     def _pipelines(self, used: Used | None = None) -> PipelineTool:
-        """`used`: who is told of each, if anybody."""
+        """The pipeline tool; `used` is called after each pipeline, if given."""
         from plait.agents.tools.execute_pipeline import PipelineTool
 
         executors, profiles = self._executors, self._settings.auth_profiles

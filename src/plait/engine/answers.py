@@ -1,7 +1,7 @@
-"""What callers get from the code of a run: answers to queries, and the last of the values that it publishes.
+"""Answers by the code of a run: to queries, and the last values that it published.
 
-A query is answered here, from what the log says, wherever the run's code is loaded; else its owner is asked. Answers of
-owners are kept like those to messages, so that a query that is asked again while nothing has happened shares one.
+A query is answered here, from the log, if the run's code is loaded; otherwise its owner is asked. Owners' answers are
+kept like those to messages, so that a repeated query shares one while nothing has happened.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHARED = 60_000
 
 
 def answering(kernel: Kernel, row: RunRow, what: str) -> AnswersCallers:
-    """The dialect of a run, if its runs answer."""
+    """The dialect of a run; raises if its runs don't answer."""
     bundle = kernel.loader.bundle(row.dialect)
     if isinstance(bundle, AnswersCallers):
         return bundle
@@ -47,7 +47,7 @@ async def query(kernel: Kernel, row: RunRow, name: str, argument: Any) -> Any:
     except (NotFound, Conflict):
         if row.shard in kernel.leases:
             raise
-    return await _ask_owner(kernel, row, name, sent)  # the code here is missing, or another
+    return await _ask_owner(kernel, row, name, sent)  # the code here is missing or differs
 
 
 async def published(kernel: Kernel, row: RunRow, key: str) -> Raw | None:

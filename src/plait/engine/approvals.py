@@ -1,4 +1,4 @@
-"""`engine.approvals`: what runs ask people, and people's decisions."""
+"""`engine.approvals`: requests of runs to people, and people's decisions."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Approvals:
         *,
         status: ApprovalStatus | Literal["all"] = "open",
         after: tuple[Millis, str] | None = None,
-        limit: int | None = None,
+        limit: int = 100,
     ) -> list[Approval]:
-        """Open ones and those of one run come oldest first, others newest first. `after` is the `(asked_at, id)` of
-        the last one of the page before."""
+        """Lists approvals: open ones, and those of one run, oldest first; others newest first. `after` is the
+        `(asked_at, id)` of the last one on the previous page."""
         self._kernel.must_live()
         query = ApprovalFilter(
             namespace=check_namespace(namespace),
             run_id=None if run_id is None else run_key(namespace, run_id),
             status=None if status == "all" else status,
             after=after,
-            limit=limit,
+            limit=max(limit, 0),
         )
         return [_with_hash(each) for each in await self._kernel.store.approvals(query)]
 
@@ -65,10 +65,9 @@ class Approvals:
         evidence_hash: str = "",
         namespace: str = DEFAULT_NAMESPACE,
     ) -> Approval:
-        """Votes on an approval; durable when this returns. Of two people who decide at once, one is told that the
-        other was first. `data` must fit the form, unless the vote is no. The vote is kept with the hash of the
-        evidence; who gives `evidence_hash` is refused if they were shown another. Returns the approval as it is after
-        that."""
+        """Votes on an approval; durable when this returns. If two people decide at once, the second is told about the
+        first. `data` must fit the form, unless the vote is no. The vote is stored with the hash of the evidence; an
+        `evidence_hash` of other evidence is refused. Returns the updated approval."""
         found, _ = await self.vote(
             id, decision, by=by, comment=comment, data=data, evidence_hash=evidence_hash, namespace=namespace
         )
@@ -86,7 +85,7 @@ class Approvals:
         namespace: str = DEFAULT_NAMESPACE,
         key: str = "",
     ) -> tuple[Approval, Any]:
-        """The same, with what the run answers, if its dialect does. Who gives a `key` may ask again with it, and gets
+        """Votes like `decide`, and also returns the run's answer, if its dialect gives one. Repeating a `key` returns
         the first answer."""
         if decision not in ("approve", "reject"):
             raise InvalidInput("kernel.bad_decision", f"decision {decision!r}", fix="use approve or reject")
@@ -108,8 +107,8 @@ class Approvals:
     async def delegate(
         self, id: str, to: str, *, by: str, comment: str = "", namespace: str = DEFAULT_NAMESPACE
     ) -> Approval:
-        """Hands the vote of `by` to `to`, who then decides instead; durable when this returns. `by` has no vote any
-        more, unless `to` hands it back."""
+        """Delegates the vote of `by` to `to`; durable when this returns. `by` can't vote any more, unless `to`
+        delegates it back."""
         found = await self.get(id, namespace)
         for what, name in (("to", to), ("by", by)):
             if not values.text(what, name, max_length=200).strip():

@@ -1,7 +1,7 @@
-"""A database as if one archived run had come back: for a look at it, by all that looks at runs.
+"""A view of a database as if one archived run were back in it, for everything that reads runs.
 
-The run is read from its document, all else from the database. Where that is encrypted the document is too, and is read
-with the database's keys: so an erasure reaches it.
+The run is read from its archived document, all else from the database. If the database is encrypted the document is
+too, and is read with the database's keys: so an erasure covers it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from plait.kernel.approval import Approval, ApprovalFilter
-from plait.kernel.ids import RunId, Seq
+from plait.kernel.ids import Millis, RunId, Seq
 from plait.kernel.store import DeadLetter, DeadLetterStatus, Line, LogRow, RunRow, Snapshot, Store
 from plait.stores.archive.archive import Archive
 from plait.stores.archive.archived_run import ArchivedRun, decode
@@ -22,7 +22,7 @@ _FIRST = Seq(0)
 
 
 async def with_archived(store: Store, archive: Archive, namespace: str, run_id: str) -> Store | None:
-    """None if the archive has no such run."""
+    """The view; None if the archive has no such run."""
     content = await archive.find(folder_of(namespace), run_id)
     return None if content is None else cast("Store", ArchivedStore(decode(content), store))
 
@@ -68,11 +68,17 @@ class ArchivedStore:
         return [each for each in self._run.approvals if query.status is None or each.status == query.status]
 
     async def dead_letters(
-        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+        self,
+        namespace: str | None,
+        run_id: RunId | None = None,
+        status: DeadLetterStatus | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
     ) -> list[DeadLetter]:
         if run_id is None or not self._is(run_id):
-            return await self._store.dead_letters(namespace, run_id, status)
-        return [each for each in self._run.dead_letters if status is None or each.status == status]
+            return await self._store.dead_letters(namespace, run_id, status, after, limit)
+        found = [each for each in self._run.dead_letters if status is None or each.status == status]
+        return [each for each in found if after is None or (each.at, each.id) > after][:limit]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         if not self._is(run_id):

@@ -1,4 +1,4 @@
-"""Gathering all that is stored of one run, for the archive."""
+"""Gathers everything stored of one run, for the archive."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _PAGE = 1_000
 
 
 async def gathered(run_id: RunId, plain: Store, stored: Store) -> ArchivedRun | None:
-    """`stored` is the database itself: where it is encrypted, rows stay sealed, and only `plain` knows what they refer
-    to. None if the run is gone."""
+    """The archived form of a run; None if it is gone. `stored` is the database itself: if it is encrypted, rows stay
+    sealed, and only `plain` can tell which blobs they refer to."""
     row = await stored.run(run_id)
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""Telling a run something that its owner may refuse, or asking it something that it answers, perhaps much later."""
+"""Sends a run an input that its owner may refuse, or a message that it answers, perhaps much later."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class _Refusal(msgspec.Struct):
 async def ask(
     kernel: Kernel, run_id: RunId, input: AnyInput, key: str | None = None, *, queued: bool = False
 ) -> Raw | None:
-    """Gives the owner an input and raises what it refuses. None if no engine answers: it is taken when one runs. With
-    a key that was used before, the answer is the first one. `queued`: the run may wait on a queue."""
+    """Sends the owner an input and raises its refusal. None if no engine answers: the input is taken when one runs. A
+    key that was used before returns the first answer. `queued`: the run may wait on a queue."""
     key = key or kernel.ids.key()
     await kernel.send(run_id, input, key, queued=queued)
     replying = kernel.reply(run_id, key)
@@ -59,7 +59,7 @@ async def ask(
 
 
 async def ask_owner(kernel: Kernel, run_id: RunId, whose: str, input: AnyInput, key: str | None = None) -> Raw | None:
-    """The same, for a run that is known from another row only: of one that is not there nobody would answer."""
+    """Like `ask`, for a run known only from another row: a missing one would never answer."""
     if await kernel.store.run(run_id) is None:
         raise Damaged(f"the row of {whose} is damaged", f"its run {caller_id(run_id)} is not there")
     return await ask(kernel, run_id, input, key)
@@ -68,8 +68,7 @@ async def ask_owner(kernel: Kernel, run_id: RunId, whose: str, input: AnyInput, 
 async def ask_message(
     kernel: Kernel, run_id: RunId, message: Message, wait: float | None = None, *, queued: bool = False
 ) -> Any:
-    """Sends a message, and waits for the answer as long as the run goes on, or `wait` seconds from when it is
-    durable."""
+    """Sends a message, and waits for the answer while the run continues, or for `wait` seconds once it is durable."""
     await kernel.send(run_id, message, message.id, queued=queued)
     replying = asyncio.ensure_future(kernel.reply(run_id, message.id))
     ending = asyncio.ensure_future(kernel.outcome(run_id))
@@ -87,7 +86,7 @@ async def ask_message(
 
 
 async def _last_answer(kernel: Kernel, run_id: RunId, key: str, outcome: Outcome) -> Any:
-    """What a run that has ended, or is blocked, answered before that."""
+    """The answer that a run gave before it ended or was blocked."""
     taken = await kernel.store.reply(run_id, key)
     if taken is not None:
         return answer_of(taken)
@@ -115,7 +114,7 @@ def answer_of(taken: Taken) -> Any:
 
 
 def refusal_of(taken: Taken) -> PlaitError | None:
-    """What the owner, perhaps in another process, had against an input."""
+    """The refusal in a reply, perhaps by an owner in another process; None if it is an answer."""
     if taken.reply is None or not taken.reply.startswith(REFUSAL):
         return None
     refusal = msgspec.json.decode(taken.reply, type=_Refusal)

@@ -1,4 +1,4 @@
-"""Backup and restore of a whole database, by its URL. Engines may be at work while a backup is made."""
+"""Backup and restore of a whole database, by its URL. Engines may run during a backup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SQLITE = "sqlite:///"
 
 
 async def backup(url: str, target: Path) -> None:
-    """Writes all that the database holds at one moment to a file that is not there yet; durable when this returns."""
+    """Writes a consistent snapshot of the database to a new file; durable when this returns."""
     if (path := _file(url)) is not None:
         from plait.stores.sqlite.backup import copy_database
 
@@ -24,7 +24,7 @@ async def backup(url: str, target: Path) -> None:
 
 
 async def restore(url: str, source: Path) -> None:
-    """Makes a database of a backup, where there is none yet; all or nothing."""
+    """Creates a new database from a backup; all or nothing."""
     if (path := _file(url)) is not None:
         from plait.stores.sqlite.backup import copy_database
 
@@ -36,7 +36,7 @@ async def restore(url: str, source: Path) -> None:
 
 
 def _file(url: str) -> Path | None:
-    """Of SQLite; None for PostgreSQL."""
+    """The path of a SQLite file; None for PostgreSQL."""
     if url.startswith(_SQLITE):
         return Path(unquote(url.removeprefix(_SQLITE).partition("?")[0]))
     if urlsplit(url).scheme in ("postgresql", "postgres"):

@@ -1,8 +1,8 @@
-"""The dialects of an engine, and their life. One that nothing has asked for yet is not even imported.
+"""The dialects of an engine, and their lifecycle. One that nothing has requested yet is not even imported.
 
-A program can only hold a definition of a dialect whose package it has imported; a stored run, a child, a request name
-the dialect. So these two, an imported package and a name, are what makes a dialect load. In an engine that is open it
-works at once, and is opened beside that: an engine takes up runs before its dialects are open, too.
+A program can only hold a definition of a dialect whose package it has imported; a stored run, a child or a request
+names the dialect. So an imported package or a name makes a dialect load. In an open engine it works at once and is
+opened in the background: an engine also takes up runs before its dialects are open.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ log = logging.getLogger("plait.engine")
 
 @dataclass(frozen=True, slots=True)
 class LazyBundle:
-    """A dialect that is made when something asks for it."""
+    """A dialect that is created on demand."""
 
     name: str
     package: str
@@ -29,7 +29,7 @@ class LazyBundle:
 
 
 class Bundles(dict[str, Bundle]):
-    """By name. Its items are those that are loaded; to look one up loads it."""
+    """Dialects by name. Iteration covers loaded ones; looking one up loads it."""
 
     def __init__(self, add_executor: Callable[[Executor], None], *, working: bool) -> None:
         super().__init__()
@@ -37,14 +37,14 @@ class Bundles(dict[str, Bundle]):
         self._working = working
         self._lazy: dict[str, LazyBundle] = {}
         self._order: dict[str, int] = {}
-        """In which they were added, whichever is loaded first."""
+        """The order in which they were added, whichever is loaded first."""
         self._opening: list[asyncio.Task[None]] | None = None
-        """Of those that were loaded since the engine is open; None while it is not."""
+        """Tasks opening dialects that were loaded after the engine opened; None while it is closed."""
 
     # -- loading -------------------------------------------------------------------------------------------------
 
     def add(self, dialect: Bundle | LazyBundle) -> None:
-        """One of the same name takes the place of another."""
+        """Adds a dialect; it replaces one of the same name."""
         self._order.setdefault(dialect.name, len(self._order))
         if isinstance(dialect, LazyBundle):
             self._lazy[dialect.name] = dialect
@@ -63,12 +63,12 @@ class Bundles(dict[str, Bundle]):
         return self[name]
 
     def load_imported(self) -> list[Bundle]:
-        """Loads those that a program may have definitions of; returns what is new."""
+        """Loads dialects whose packages the program has imported; returns the new ones."""
         return [self[lazy.name] for lazy in list(self._lazy.values()) if lazy.package in sys.modules]
 
     @property
     def names(self) -> Collection[str]:
-        """Of all of them, loaded or not."""
+        """Names of all dialects, loaded or not."""
         return self._order.keys()
 
     def load_all(self) -> None:
@@ -91,7 +91,7 @@ class Bundles(dict[str, Bundle]):
             log.exception("the dialect `%s` could not be opened", bundle.name)
 
     async def drain(self) -> None:
-        """Writes nothing any more; the engine is about to close."""
+        """Stops all writes; the engine is about to close."""
         await self._stop_opening()
         for bundle in list(self.values()):
             await bundle.drain()

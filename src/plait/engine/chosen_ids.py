@@ -1,8 +1,8 @@
-"""The ids that callers choose for their runs: whether they are taken, and whether it is worth to look first.
+"""Ids chosen by callers: whether they are taken, and whether checking first pays off.
 
-That an id is taken is known from one look at the store, or from the commit that refuses the run. The commit sees it
-for nothing, but by then all that leads to it was done for nothing. So a start looks first until many in a row were new,
-and again as soon as one was not.
+The store shows in one read whether an id is taken, and so does the commit that refuses the run. The commit's check is
+free, but by then the work before it was wasted. So a start checks first until many ids in a row were new, and again as
+soon as one was not.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ class ChosenIds:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._new = 0
-        """How many in a row."""
+        """How many ids in a row were new."""
 
     @property
     def look_first(self) -> bool:
-        """Where a new run may be refused or counted, by a rate, a queue or a version that drains, one looks in any
-        case: one that is there must not be."""
+        """Whether to check first. If a new run may be refused or counted, by a rate, a queue or a draining version,
+        callers always check, because an existing run must not be."""
         return self._new < MANY
 
     def note(self, *, created: bool) -> None:
         self._new = self._new + 1 if created else 0
 
     async def has(self, row: RunRow, code: str) -> bool:
-        """Whether the run exists. Refuses with this code one that was started otherwise."""
+        """Whether the run exists. Raises with this code if it was started differently."""
         known = await self._store.run(row.id)
         if known is None:
             return False

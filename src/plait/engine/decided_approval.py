@@ -1,4 +1,4 @@
-"""What someone is told who decides on an approval that is closed: who decided what, and when."""
+"""The error for a decision on a closed approval: who decided what, and when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program declares to its engine: workflows, steps, models, tools, and modules that hold some."""
+"""Registers what a program declares to its engine: workflows, steps, models, tools, and modules that contain some."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .agents import Agents
 
 
 def declare(definitions: Iterable[object], agents: Agents, bundles: Mapping[str, Bundle]) -> None:
-    """Refuses what nobody here knows; of modules, what somebody knows is taken."""
+    """Registers definitions; raises for unknown ones. Modules may also contain other things."""
     for definition in definitions:
         if isinstance(definition, ModuleType):
             for found in vars(definition).values():
@@ -27,6 +27,6 @@ def declare(definitions: Iterable[object], agents: Agents, bundles: Mapping[str,
 
 
 def _is_taken(definition: object, agents: Agents, bundles: Mapping[str, Bundle]) -> bool:
-    # Each is asked: what a program declares may be for several, as a model is
+    # All are asked: a declaration may be for several, as a model is
     takers = (agents, *bundles.values())
     return sum(taker.declare(definition) for taker in takers) > 0

@@ -1,6 +1,6 @@
-"""A look at everything a store holds: what the database says of its files, and every run with its whole log.
+"""Checks everything a store holds: the database's files, and every run with its whole log.
 
-It reads page by page, beside whoever works, so a log may grow meanwhile; what was there is checked.
+It reads page by page while engines work, so a log may grow meanwhile; what was there is checked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ENDS = {"run.completed": "completed", "run.failed": "failed", "run.cancelled": 
 
 @dataclass(slots=True)
 class DeepCheck:
-    """Counts what it has read; `findings` yields what is wrong, as it comes upon it."""
+    """Counts what it has read; `findings` yields defects as they are found."""
 
     store: Store
     runs: int = 0
@@ -47,30 +47,30 @@ class DeepCheck:
 
     async def _examine(self, row: RunRow) -> None:
         if row.blocked is not None and row.blocked.code == DAMAGED:
-            await self.store.run(row.id)  # says so if it is its row; its log may be what is damaged
+            await self.store.run(row.id)  # raises if its row is damaged; otherwise its log may be
         if row.output is not None:
             _check_json(row.output, f"the row of run {caller_id(row.id)}")
-        snapshot = await self.store.snapshot(row.id)  # first: one that is made meanwhile has events that were not read
+        snapshot = await self.store.snapshot(row.id)  # read first: a later one could cover events that were not read
         status, last = await self._walk(row.id)
         if snapshot is not None:
             _check_json(snapshot.body, f"the snapshot of run {caller_id(row.id)}")
         missing = snapshot is not None and snapshot.seq > last
         if missing or status != row.status:
             now = await self.store.run(row.id)
-            if missing or (now is not None and now.status == row.status):  # else it has moved meanwhile
+            if missing or (now is not None and now.status == row.status):  # else it has changed meanwhile
                 raise Damaged(
                     f"the log of run {caller_id(row.id)} is damaged", f"its last events are missing: it ends at {last}"
                 )
 
     async def _is_gone(self, run_id: RunId) -> bool:
-        """Whether it was removed while it was read, as retention does."""
+        """Whether the run was removed during the check, as retention does."""
         try:
             return await self.store.run(run_id) is None
         except PlaitError:
             return False
 
     async def _walk(self, run_id: RunId) -> tuple[str, int]:
-        """The status that its events say, and the number of the last."""
+        """The status according to its events, and the number of the last one."""
         status, last = "running", 0
         while page := await recorded(self.store, run_id, last, _EVENTS):
             for event in page:

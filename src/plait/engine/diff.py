@@ -1,4 +1,4 @@
-"""What differs between two values, and between two runs. Pure."""
+"""Differences between two values, and between two runs. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plait.api.picture import Picture, RunDiff
 from plait.kernel.view import Node, RunView
 
 MOST = 1_000
-"""Differences that are told; two values that have nothing in common have no end of them."""
+"""Most differences listed; unrelated values have no end of them."""
 
 
 def difference(a: Picture, b: Picture) -> RunDiff:
@@ -18,7 +18,7 @@ def difference(a: Picture, b: Picture) -> RunDiff:
 
 
 def changes(a: Any, b: Any) -> list[Change]:
-    """From `a` to `b`, in the order of the documents."""
+    """Changes from `a` to `b`, in the order of the documents."""
     found: list[Change] = []
     for change in _walk("", a, b):
         if len(found) == MOST:
@@ -28,7 +28,7 @@ def changes(a: Any, b: Any) -> list[Change]:
 
 
 def node_changes(a: RunView, b: RunView) -> list[NodeChange]:
-    """The nodes of both, in the order they happened in `a`; those that only `b` has come last."""
+    """The nodes of both runs, in the order of `a`; those only in `b` come last."""
     theirs = {node.id: node for node in b.nodes}
     ours = {node.id for node in a.nodes}
     paired = [_compared(node, theirs.get(node.id)) for node in a.nodes]
@@ -50,7 +50,7 @@ def _compared(a: Node, b: Node | None) -> NodeChange:
 
 
 def _told(node: Node) -> dict[str, Any]:
-    """What is worth comparing: times and ids differ between any two runs."""
+    """The fields worth comparing: times and ids differ between any two runs."""
     return {
         "kind": node.kind,
         "status": node.status,

@@ -1,4 +1,4 @@
-"""`engine.drafts`: definitions made from what runs have done, where their dialect can."""
+"""`engine.drafts`: definitions derived from what runs have done, if their dialect supports it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Drafts:
         *,
         dialect: str | None = None,
     ) -> RunDraft:
-        """What the run would be as a definition. Nothing is changed, and it may be asked for while the run goes on.
-        With `dialect`, only if the run is one of that."""
+        """The definition that the run would become. Nothing is changed, and the run may still be in progress. With
+        `dialect`, only a run of that dialect is accepted."""
         return await self._make(await self._row(run_id, namespace, dialect), options or {})
 
     async def save(
@@ -47,7 +47,7 @@ class Drafts:
         breaking: bool = False,
         expected: str | None = None,
     ) -> Saved:
-        """Saves the draft as a version of a name; refuses one that has flaws, with all of them."""
+        """Saves the draft as a version of a name; raises with all its flaws if there are any."""
         found = await self._make(await self._row(run_id, namespace, dialect), options or {})
         if found.flaws:
             notes = [Note(flaw.pointer, flaw.message, "", flaw.code) for flaw in found.flaws]

@@ -1,7 +1,7 @@
-"""Versions that are drained: no new run starts on them, those that there are go on.
+"""Draining versions: no new run starts on them, existing ones continue.
 
-Children are started all the same: they belong to runs that are under way. What is drained is drained on all
-engines within a second, because each asks the store that often.
+Children are started all the same: they belong to runs in progress. A drain takes effect on all engines within a second,
+because each polls the store that often.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KIND = "drain"
 EVERYWHERE = "*"
 """The namespace of the records: code is the same in all."""
 _FRESH = 1.0
-"""Seconds for which an engine knows what is drained."""
+"""Seconds for which an engine caches the list."""
 _PAGE = 1_000
 
 
@@ -35,7 +35,7 @@ class Drains:
         self._turn = asyncio.Lock()
 
     async def refusal(self, definition: str, version: str) -> Conflict | None:
-        """Of a new run on a version that is drained."""
+        """The refusal of a new run, if its version is being drained."""
         if self._is_stale():
             async with self._turn:
                 if self._is_stale():
@@ -53,7 +53,7 @@ class Drains:
         return self._clock.monotonic() - self._read_at >= _FRESH
 
     async def list(self) -> list[str]:
-        """As `name@version`."""
+        """The draining versions as `name@version`."""
         found: list[str] = []
         while page := await self._records.list(KIND, EVERYWHERE, after=found[-1] if found else None, limit=_PAGE):
             found += [record.id for record in page]
@@ -65,7 +65,7 @@ class Drains:
         await self._records.put(Record(KIND, EVERYWHERE, label, Raw(values.encode(body)), self._clock.now()))
 
     async def undo(self, label: str) -> bool:
-        """False if it was not drained."""
+        """Ends a drain; False if there was none."""
         _parts(label)
         return await self._records.remove(KIND, EVERYWHERE, label)
 

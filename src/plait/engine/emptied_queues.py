@@ -1,4 +1,4 @@
-"""Which requests for tasks have just got all there were: nobody need ask the store again before something rings.
+"""Requests for tasks that have just emptied their queues: until a new signal, they need not read the store again.
 
 A worker with room for more asks again as soon as it has a task. Most of the time that was the only one.
 """
@@ -20,11 +20,11 @@ class EmptiedQueues:
     def __init__(self, watch: QueueWatch) -> None:
         self._watch = watch
         self._rings = 0
-        """When all of these were asked for."""
+        """The watch's signal count when these were noted."""
         self._asked: set[_Asked] = set()
 
     def note(self, request: ClaimRequest, rings: int, found: int) -> None:
-        """`rings`: as many as there were before the store was asked."""
+        """Notes the result of a request; `rings` is the signal count before the store was read."""
         if rings != self._rings or len(self._asked) == _AT_MOST:
             self._asked.clear()
             self._rings = rings

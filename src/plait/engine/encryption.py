@@ -1,6 +1,6 @@
-"""Encryption as an engine uses it: the store behind the door, keys, and the erasure of subjects.
+"""Encryption as an engine uses it: the encrypting store, keys, and the erasure of subjects.
 
-What is in `plait.codec` is imported only where encryption is on: without it nobody needs its packages.
+`plait.codec` is imported only if encryption is on: otherwise its packages need not be installed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from plait.codec.store import EncryptedStore
 
 PATIENCE = 30.0
-"""Seconds that runs of a subject have to end when they are cancelled."""
+"""Seconds that cancelled runs of a subject have to end."""
 _SHOWN = 5
 _LONGEST_SUBJECT = 200
 
@@ -39,7 +39,7 @@ _LONGEST_SUBJECT = 200
 def door_of(
     store: Store, ring: KeyRing | None, clock: Clock, environment: Mapping[str, str] = os.environ
 ) -> EncryptedStore | None:
-    """The store around a store that encrypts, if keys are given or configured."""
+    """The encrypting store around a store, if keys are given or configured."""
     if ring is None and not any(environment.get(name) for name in (KEY, KEY_FILE)):
         return None
     with extra("encryption", "encryption"):
@@ -50,7 +50,7 @@ def door_of(
 
 
 class Encryption:
-    """`engine.encryption`. Where it is off, everything but `on` says so."""
+    """`engine.encryption`. If it is off, everything but `on` raises or reports that."""
 
     def __init__(self, kernel: Kernel, door: EncryptedStore | None) -> None:
         self._kernel = kernel
@@ -58,7 +58,7 @@ class Encryption:
         self._dropping: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Refuses to work without keys on a database that is encrypted."""
+        """Raises if the database is encrypted and there are no keys."""
         if self._door is not None:
             self._door.keys_changed = self._keys_changed
         elif await self._kernel.store.record(*STATE) is not None:
@@ -103,8 +103,8 @@ class Encryption:
         )
 
     async def rotate(self, namespace: str = DEFAULT_NAMESPACE) -> Rotation:
-        """A new data key for what is written from now on; what exists stays readable. Keys that an older master key
-        wraps are wrapped by the current one."""
+        """Creates a new data key for later writes; existing data stays readable. Keys wrapped by an older master key
+        are wrapped again by the current one."""
         store = self._needed()
         check_namespace(namespace)
         rewrapped = await store.keys.rewrap()
@@ -114,23 +114,23 @@ class Encryption:
     # -- subjects ----------------------------------------------------------------------------------------------------
 
     async def check(self, namespace: str, subject: str) -> None:
-        """Refuses new runs of a subject that was erased."""
+        """Raises for new runs of an erased subject."""
         if self._door is not None and (found := await self.receipt(namespace, subject)) is not None:
             raise Erased.since(found.at, f"subject {subject} was erased, and can't have new runs")
 
     async def receipt(self, namespace: str, subject: str) -> Receipt | None:
-        """None if the subject was not erased."""
+        """The receipt of an erasure; None if the subject was not erased."""
         return await self._erasure().receipt(namespace, subject_text(subject))
 
     async def receipts(self, namespace: str, *, after: str | None = None, limit: int = 100) -> list[Receipt]:
-        """Of all erasures in a namespace, by subject; none where encryption was never on."""
+        """Receipts of all erasures in a namespace, by subject; empty if encryption was never on."""
         return [] if self._door is None else await self._erasure().receipts(namespace, after, limit)
 
     async def erase(
         self, subject: str, namespace: str = DEFAULT_NAMESPACE, *, by: str = "", cancel: bool = False
     ) -> Receipt:
-        """Makes every value of a subject's runs unreadable, for good; durable when this returns. Runs that have not
-        ended are a reason to refuse, or are cancelled first. Erasing again gives the same receipt."""
+        """Makes every value of a subject's runs unreadable, for good; durable when this returns. If runs have not ended
+        it is refused, or with `cancel` they are cancelled first. Erasing again returns the same receipt."""
         subject, erasure = subject_text(subject), self._erasure()
         if (known := await erasure.receipt(namespace, subject)) is not None:
             return known
@@ -161,7 +161,7 @@ class Encryption:
             ) from None
 
     def _keys_changed(self) -> None:
-        """Here or elsewhere a subject was erased: what is in memory of its runs has to go."""
+        """A subject was erased, here or elsewhere: drops its runs from memory."""
         if any(SUBJECT in run.info.labels for run in self._kernel.run_cache.all()):
             task = asyncio.get_running_loop().create_task(self._drop_erased(), name="plait.erased")
             self._dropping.add(task)
@@ -186,7 +186,7 @@ class Encryption:
 
 
 def subject_text(subject: object) -> str:
-    """Refuses what could not be a label, or a name in a receipt."""
+    """Checks that a subject can be a label, and a name in a receipt."""
     found = values.text("the subject", subject, max_length=_LONGEST_SUBJECT)
     if not found.strip():
         raise InvalidInput("value.bad_text", "the subject is empty", fix="name one, such as customer:42")

@@ -1,4 +1,5 @@
-"""`Engine`: opens a store, runs what it owns, and gives handles on runs. It knows bundles, and no dialect."""
+"""`Engine`: opens a store, executes the runs it owns, and provides handles on runs. It knows bundles, and no
+dialect."""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
     from .redis_path import RedisPath
 
 _NAMES = (str, Reference)
-"""Definitions that are asked for by name."""
+"""Types of definitions requested by name."""
 
 
 class Engine:
@@ -209,12 +210,12 @@ class Engine:
         self.drains = Drains(self.kernel.store, self.records, clock)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
-        """The dialects that it brings; the registry says which."""
+        """The dialects of this engine; the registry lists them."""
         return ()
 
     async def agent_policy(self, namespace: str) -> AgentPolicy:
         """What the operators of a namespace allow its agents."""
-        from plait.agents.services import OpenPolicy  # with the first agent
+        from plait.agents.services import OpenPolicy  # loaded with the first agent
 
         return OpenPolicy()
 
@@ -258,32 +259,32 @@ class Engine:
 
     @property
     def bundles(self) -> Mapping[str, Bundle]:
-        """All dialects that this engine knows, by name; they are loaded for that."""
+        """All dialects of this engine by name; this loads them."""
         self._bundles.load_all()
         return self._bundles
 
     @property
     def loaded_bundles(self) -> list[Bundle]:
-        """Of the dialects that something has asked for."""
+        """The dialects loaded so far."""
         return list(self._bundles.values())
 
     @property
     def tools(self) -> ToolList:
-        """What pipelines of agents were promoted to, in the namespace `default`; `.of(...)` gives another's."""
+        """Tools that agents' pipelines were promoted to, in the namespace `default`; `.of(...)` gives another's."""
         from plait.agents.promotion.tool_list import ToolList
 
         return ToolList(self.agents.promotions)
 
     @property
     def default_dialect(self) -> str:
-        """Of a definition that is only a name."""
+        """The dialect of a definition that is only a name."""
         return next(iter(self._bundles))
 
     def bundle(self, dialect: str) -> Bundle:
         return self.kernel.loader.bundle(dialect)
 
     async def tell(self, run_id: RunId, name: str, body: object) -> None:
-        """Sends a message to a run; taken when this returns: what is reported after it can't overtake it."""
+        """Sends a message to a run and waits until it is taken, so that later reports can't overtake it."""
         key = self.kernel.ids.key()
         message = Message(key, name, values.encode(body), self.kernel.clock.now())
         await ask(self.kernel, run_id, message, key)
@@ -304,12 +305,12 @@ class Engine:
         by: str = "",
         **queueing: Unpack[Queueing],
     ) -> Handle[Any]:
-        """Starts a run; it is durable when this returns. Starting the same id with the same definition and
-        input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
-        is loaded or of what is saved in the namespace. `subject` says whose values it holds: they are encrypted with a
-        key that `erase` destroys. It is kept as the label `subject`. Fields with one of the names `pii_fields`, at any
-        depth, are shown to API callers with the right `pii:read` only. `by` says who starts it. On a `queue` it waits
-        for a slot: see `Queueing`."""
+        """Starts a run; it is durable when this returns. Starting the same id with the same definition and input again
+        returns the same run. A definition may be a name: `name`, `name@version` or `name@tag`, of loaded code or of a
+        definition saved in the namespace. `subject` names the person whose data it holds: values are encrypted with a
+        key that `erase` destroys, and it is stored as the label `subject`. Fields named in `pii_fields`, at any depth,
+        are shown only to API callers with the right `pii:read`. `by` names who starts it. On a `queue` it waits for a
+        slot: see `Queueing`."""
         kernel = self.kernel
         kernel.must_live()
         if labels := labels or {}:
@@ -350,7 +351,7 @@ class Engine:
         return Handle(kernel, run_id, namespace, getattr(definition, "returns", Any), created)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
-        """A handle on a run that exists, running or ended."""
+        """A handle on an existing run, running or ended."""
         self.kernel.must_live()
         key = run_key(namespace, run_id)
         row = await self.kernel.store.run(key)
@@ -366,29 +367,29 @@ class Engine:
         return await listed(self.kernel, query or RunFilter())
 
     async def namespaces(self) -> list[str]:
-        """Those that have runs, as far as the newest ones tell."""
+        """Namespaces that have runs, judged by recent ones."""
         self.kernel.must_live()
         return await self.kernel.store.namespaces()
 
     def follow_runs(self, query: RunFilter | None = None) -> AsyncIterator[RunChanges]:
-        """The first page of a list of runs, then what changes in it, for as long as one asks."""
+        """The first page of a list of runs, followed by its changes, until the caller stops."""
         self.kernel.must_live()
         return self._boards.follow(query or RunFilter())
 
     async def diff(self, a: Handle[Any], b: Handle[Any]) -> RunDiff:
-        """What differs between two runs: their input, output, and node by node."""
+        """The differences between two runs: their input, output, and node by node."""
         return difference(await a.picture(), await b.picture())
 
     async def erase(
         self, subject: str, namespace: str = DEFAULT_NAMESPACE, *, by: str = "", cancel: bool = False
     ) -> Receipt:
-        """Makes every value of a subject's runs unreadable, for good; durable when this returns. Runs that have not
-        ended are a reason to refuse, or are cancelled first. Erasing again gives the same receipt."""
+        """Makes every value of a subject's runs unreadable, for good; durable when this returns. If runs have not ended
+        it is refused, or with `cancel` they are cancelled first. Erasing again returns the same receipt."""
         self.kernel.must_live()
         return await self.encryption.erase(subject, namespace, by=by, cancel=cancel)
 
     async def plan(self, definition: object, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
-        """What a run would do, as far as can be told; refuses what no `start` could make good."""
+        """What a run would do, as far as can be told; raises for what could never start."""
         self.kernel.must_live()
         if isinstance(definition, _NAMES):
             bundle, name, dialect = self._named(definition)
@@ -398,7 +399,7 @@ class Engine:
     # -- resolving -----------------------------------------------------------------------------------------------
 
     async def resolve(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
-        """What a run of a definition that is named in JSON would be started with: for children of any run."""
+        """Resolves a definition given in JSON, for children of any run."""
         bundle = self.bundle(dialect or self.default_dialect)
         if isinstance(definition, str):
             found = await self._names.resolve(bundle, definition, input, namespace, dialect)
@@ -409,18 +410,18 @@ class Engine:
         return found if found.dialect or dialect else msgspec.structs.replace(found, dialect=bundle.name)
 
     async def _resolved_name(self, definition: Any, input: object, namespace: str) -> tuple[str, Resolved]:
-        """With its dialect."""
+        """The dialect, and the resolved definition, of a name."""
         bundle, name, dialect = self._named(definition)
         found = await self._names.resolve(bundle, name, input, namespace, dialect)
         return found.dialect or bundle.name, found
 
     async def _resolved(self, definition: object, input: object, namespace: str) -> tuple[str, Resolved]:
-        """With its dialect."""
+        """The dialect, and the resolved definition, of a Python object."""
         bundle = self._bundle_of(definition)
         return bundle.name, await bundle.resolve(definition, input, namespace)
 
     def _named(self, definition: str | Reference) -> tuple[Bundle, str, str]:
-        """The dialect that may have it loaded, its name, and the dialect that the caller asked for."""
+        """The dialect that may have it loaded, its name, and the dialect requested by the caller."""
         if isinstance(definition, str):
             return self._bundles[self.default_dialect], definition, ""
         dialect = definition.dialect
@@ -436,11 +437,11 @@ class Engine:
         raise not_startable(definition)
 
     async def _hosts(self) -> set[str]:
-        """Those that engines are alive on."""
+        """Hosts with live engines."""
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
 
 
 def _redis_path(url: str, *, lists: bool) -> RedisPath:
-    from .redis_path import RedisPath  # loaded where it is needed: most engines do without
+    from .redis_path import RedisPath  # imported on demand: most engines do without
 
     return RedisPath(url, lists=lists)

@@ -1,4 +1,4 @@
-"""Who works on a store and how far behind: for operators, on the page, in the API and by `plait doctor`."""
+"""The engines on a store and their backlog: for operators, on the page, in the API and in `plait doctor`."""
 
 from __future__ import annotations
 

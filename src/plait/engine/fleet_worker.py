@@ -1,7 +1,7 @@
-"""What an engine does for the others of its fleet: tasks that they leave to workers because they lack the function.
+"""Runs tasks for other engines of the fleet: those that they leave to workers because they lack the function.
 
 The engine is then one more worker on the queues of those tasks, in all namespaces, for the code that it has. Claims,
-leases, attempts and results are those of any worker, so who is quicker does it, and nobody does it twice at a time.
+leases, attempts and results are those of any worker, so whoever is quicker does the task, and no two do it at a time.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("plait.engine")
 
 _AT_ONCE = 100
-"""Tasks. An engine does as many of its own runs as there are; of others, what it gives back should be few."""
+"""Most tasks in flight. An engine's own runs have no such limit; of others' tasks, few should have to be released."""
 _EVERY = 1.0
-"""Seconds until it looks again if nothing rings: a slot of a queue with limits may be free by then."""
+"""Seconds between two polls without a signal: a slot of a limited queue may be free by then."""
 _PAUSE = 0.2
-"""Seconds between two looks that find nothing, however often it rings: a busy fleet rings all the time."""
+"""Seconds between two polls that find nothing, whatever the signals: in a busy fleet they never stop."""
 
 
 class FleetWorker:
@@ -46,12 +46,12 @@ class FleetWorker:
         self._worker: QueueWorker | None = None
 
     async def start(self) -> None:
-        """Where there may be other engines."""
+        """Starts if there may be other engines."""
         if self._kernel.store.fleet is not None:
             self._working = asyncio.create_task(self._work())
 
     async def stop(self) -> None:
-        """Gives back what is under way: another does the same attempt."""
+        """Releases tasks in flight: another worker continues the same attempt."""
         if self._working is None:
             return
         if self._worker is None:
@@ -62,7 +62,7 @@ class FleetWorker:
         self._working = None
 
     async def _work(self) -> None:
-        """Once there is code that others may lack."""
+        """Works once there is code that other engines may lack."""
         while not self._kernel.code.of_tasks():
             await sleep(self._kernel.clock, _EVERY)
         self._worker = self._make_worker()
@@ -88,7 +88,8 @@ class FleetWorker:
 
 
 class FleetTasks:
-    """A `TaskSource`: those of all namespaces that this engine has the code for. Claims know their namespaces."""
+    """A `TaskSource` of the tasks in all namespaces that this engine has the code for. Claim ids contain their
+    namespaces."""
 
     def __init__(self, kernel: Kernel, queues: Queues) -> None:
         self._kernel = kernel

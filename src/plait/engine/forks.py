@@ -1,4 +1,4 @@
-"""Copying the beginning of a run's log for a fork."""
+"""Copies the beginning of a run's log for a fork."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def cut(rows: list[LogRow], upto: int) -> list[LogRow]:
 
 
 def blobs_of(rows: Iterable[LogRow]) -> list[str]:
-    """The hashes of large values that events refer to, each once."""
+    """The hashes of large values that events refer to, without duplicates."""
     return sorted({digest for row in rows if row.blobs is not None for digest in _refs.decode(row.blobs).values()})
 
 

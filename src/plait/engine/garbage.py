@@ -1,7 +1,8 @@
-"""Garbage collection while an engine works: nearly a tenth of its time goes into looking through objects that stay.
+"""Tunes garbage collection while an engine works: otherwise nearly a tenth of its time is spent scanning long-lived
+objects.
 
-What is there when the first engine of a process opens is set aside, and collections become rarer. When the last one
-closes all is as before. A program that has chosen thresholds of its own keeps them.
+When the first engine of a process opens, existing objects are frozen and collections become rarer. When the last one
+closes, the settings are restored. Thresholds chosen by the program are kept.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import gc
 
 _USUAL = (700, 10, 10)
 _RARE = (100_000, 20, 100)
-"""The first is more than a thousand runs at once make and drop in a round, which need not be looked through."""
+"""The first exceeds what a round with more than a thousand runs creates and drops, so that these need not be
+scanned."""
 
 _engines = 0
 

@@ -1,4 +1,4 @@
-"""A handle on one run: what a caller may ask and tell it."""
+"""A handle on one run: the requests of callers."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ T = TypeVar("T")
 
 _BATCH = 500
 _NAME = 400
-"""Characters of a person's name."""
+"""Most characters of a person's name."""
 
 
 class Handle(Generic[T]):
-    """One run: wait for its result, look at it, tell it something, take it back. What touches the store is awaited."""
+    """One run: wait for its result, inspect it, send to it, rewind it. Methods that use the store are async."""
 
     def __init__(
         self, kernel: Kernel, run_id: RunId, namespace: str, returns: Any = Any, created: bool = False
@@ -55,7 +55,7 @@ class Handle(Generic[T]):
         self._namespace = namespace
         self._returns = returns
         self.created = created
-        """Whether the call that gave this handle made the run."""
+        """Whether the call that returned this handle created the run."""
 
     @property
     def namespace(self) -> str:
@@ -67,8 +67,8 @@ class Handle(Generic[T]):
     # -- asking --------------------------------------------------------------------------------------------------
 
     async def result(self) -> T:
-        """Waits for the end and gives the output; raises `RunFailed`, from the run's own exception, or
-        `RunBlocked` while it can't go on."""
+        """Waits for the end and returns the output; raises `RunFailed`, caused by the run's own exception, or
+        `RunBlocked` while it can't continue."""
         outcome = await self._kernel.outcome(self._run_id)
         if outcome.blocked is not None or outcome.status != "completed":
             raise await self._unsuccessful(outcome)
@@ -92,7 +92,7 @@ class Handle(Generic[T]):
         return failed
 
     async def row(self) -> RunRow:
-        """The run's record as it stands."""
+        """The current row of the run."""
         self._kernel.must_live()
         found = await self._kernel.store.run(self._run_id)
         if found is None:
@@ -100,7 +100,7 @@ class Handle(Generic[T]):
         return found
 
     async def readable(self) -> RunRow:
-        """The run's record; raises `Erased` if its values are gone."""
+        """The row of the run; raises `Erased` if its values are gone."""
         found = await self.row()
         if found.erased_at is not None:
             raise Erased.since(found.erased_at, f"the values of run {self.id} were erased")
@@ -111,29 +111,29 @@ class Handle(Generic[T]):
         return (await self.row()).status
 
     async def picture(self, at: int | None = None) -> Picture:
-        """Everything a page shows of the run: as it is, or as it was after event number `at`."""
+        """Everything a page shows of the run: now, or after event number `at`."""
         return await picture_of(self._kernel, await self.row(), at)
 
     async def view(self, at: int | None = None) -> RunView:
-        """The run's operations, what became of them, and how they follow from each other."""
+        """The run's operations, their outcomes, and how they depend on each other."""
         return (await self.picture(at)).view
 
     async def waiting(self) -> list[Reason]:
-        """Why the run is not moving, in words. Empty when it has ended."""
+        """Why the run is not moving, in words. Empty if it has ended."""
         return await waiting_of(self._kernel, await self.row())
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """What has happened, in order; those after number `after`."""
+        """The run's events in order, after number `after`."""
         await self.row()
         return await recorded(self._kernel.store, self._run_id, after, limit)
 
     async def follow(self, after: int = 0) -> AsyncIterator[list[Recorded]]:
-        """Events as they are recorded, each once and in order, whichever engine owns the run. Ends when the run has
-        ended and all is told; to follow a run that is reopened, ask again."""
+        """Events as they are recorded, each once and in order, whichever engine owns the run. Stops once the run has
+        ended and all its events were returned; call it again after a reopen."""
         with self._kernel.subscriptions.run(self._run_id) as bell:
             while True:
                 bell.clear()
-                ended = (await self.row()).status != "running"  # asked first: what ended it is in the log by then
+                ended = (await self.row()).status != "running"  # read first: the final event is in the log by then
                 while found := await recorded(self._kernel.store, self._run_id, after, _BATCH):
                     after = found[-1].seq
                     yield found
@@ -147,13 +147,13 @@ class Handle(Generic[T]):
         return bars(view.nodes, await self.events(), self._kernel.clock.now())
 
     async def logs(self, node: str | None = None, after: int = 0, limit: int = 1_000) -> list[Line]:
-        """What the run's tasks said, in order; those after line `after`."""
+        """Log lines of the run's tasks in order, after line `after`."""
         await self.row()
         return await self._kernel.store.lines(self._run_id, node, after, limit)
 
     async def agents(self) -> AgentRecords:
         """What agents did in the run: each attempt, turn by turn."""
-        from plait.agents.records import agent_records  # most programs don't ask
+        from plait.agents.records import agent_records  # loaded on demand: most programs don't use it
 
         await self.readable()
         return agent_records(self._run_id, await self.events())
@@ -166,7 +166,7 @@ class Handle(Generic[T]):
         if row.status != "running" and not self._kernel.loader.bundle(row.dialect).hears_after_end:
             taken = None if id is None else await self._kernel.store.reply(self._run_id, id)
             if id is not None and taken is not None and refusal_of(taken) is None:
-                return id  # sent again by someone who missed the answer
+                return id  # sent again because the answer was lost
             raise Conflict("RUN_FINISHED", f"run {self.id} has {row.status}", why="an ended run takes no messages")
         message = self._message(row, name, body, id)
         await self._kernel.send(self._run_id, message, message.id, queued=row.queued)
@@ -174,9 +174,8 @@ class Handle(Generic[T]):
 
     async def ask(self, name: str, body: Any = None, id: str | None = None, *, wait: float | None = None) -> Any:
         """Sends a message and waits for the run's answer, which may take long; None if its dialect gives none. The same
-        `id` twice is one message, and gets the same answer: to wait no longer is no loss. Raises what the run has
-        against the message, that it ended without an answer, or TimeoutError if there is none `wait` seconds after the
-        message is durable."""
+        `id` twice is one message with the same answer, so a caller may stop waiting and ask again. Raises the run's
+        refusal, an error if it ended without an answer, or TimeoutError `wait` seconds after the message is durable."""
         return await self._asked(await self.readable(), name, body, id, wait, "message")
 
     async def _asked(
@@ -191,13 +190,12 @@ class Handle(Generic[T]):
         return await ask_message(self._kernel, self._run_id, message, wait, queued=row.queued)
 
     async def query(self, name: str, argument: Any = None) -> Any:
-        """What the run's code answers to a query; also after its end. Changes nothing, and leaves no trace in the
-        log."""
+        """The answer of the run's code to a query; also after its end. Changes nothing, and is not logged."""
         return await answers.query(self._kernel, await self.readable(), name, argument)
 
     async def update(self, name: str, body: Any = None, id: str | None = None, *, wait: float | None = None) -> Any:
-        """Has the run's code handle an update, and gives its answer, as `ask` does; with the same `id` that is the
-        first one. An update that the run's validator rejects raises `InvalidInput`, and leaves no trace in the log."""
+        """Sends an update to the run's code and waits for its answer, like `ask`; the same `id` returns the first one.
+        An update rejected by the run's validator raises `InvalidInput`, and is not logged."""
         row = await self.readable()
         answers.answering(self._kernel, row, "updates")
         if row.blocked is not None:
@@ -210,8 +208,8 @@ class Handle(Generic[T]):
         return default if found is None else values.decode(found)
 
     async def stream(self, key: str, after: int = 0) -> AsyncIterator[PublishedValue]:
-        """The values that the run publishes under this key, in order, until it has ended; those of events after number
-        `after`. A run that drops old events, as a long loop does, drops old values with them."""
+        """The values that the run publishes under this key, in order, after event number `after`, until it has ended. A
+        run that compacts old events, as a long loop does, loses old values with them."""
         answers.answering(self._kernel, await self.readable(), "published values")
         async for batch in self.follow(after):
             for value in published_in(batch, key):
@@ -238,14 +236,14 @@ class Handle(Generic[T]):
         return Message(key, name, sent, kernel.clock.now(), asks, purpose)
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
-        """Ends the run. With `compensate`, what its steps did is undone first. A run that has ended stays as it is."""
+        """Cancels the run. With `compensate`, its steps are compensated first. An ended run stays as it is."""
         row = await self.readable()
         cancel = Cancel(values.text("the reason", reason, max_length=10_000), compensate)
         await ask(self._kernel, self._run_id, cancel, queued=row.queued)
 
     async def retry(self, at: str | None = None, *, scope: str = "", deadline: float | timedelta | None = None) -> None:
-        """Goes on with a failed or blocked run; with `at`, from that operation on (see `rewind`). Where its dialect has
-        a choice, `scope` says how much runs again; `deadline` is the time that the run has from now on."""
+        """Continues a failed or blocked run; with `at`, from that operation on (see `rewind`). If its dialect has a
+        choice, `scope` says how much runs again; `deadline` is the time limit from now on."""
         if at is not None:
             await self.rewind(at)
             return
@@ -256,7 +254,7 @@ class Handle(Generic[T]):
     recover = retry
 
     async def rewind(self, at: str | None = None) -> None:
-        """Takes the run back to before the operation `at` (default: its start). Undoes nothing outside."""
+        """Rewinds the run to before the operation `at` (default: its start). Nothing outside is compensated."""
         row = await self._started()
         run = await self._kernel.peek(row)
         upto = self._kernel.loader.bundle(row.dialect).rewind_point(run.machine, at)
@@ -264,13 +262,14 @@ class Handle(Generic[T]):
         await self._ask(Resume("rewind", at=at, state=past.machine.snapshot()))
 
     async def compensate(self) -> None:
-        """Undoes what the steps of an ended run did, newest first."""
+        """Compensates the steps of an ended run, newest first."""
         await self._started()
         await self._ask(Resume("compensate"))
 
     async def patch(self, operations: list[dict[str, Any]], *, by: str = "", base: int | None = None) -> int | None:
-        """Changes the definition of this run, where its dialect can. `by` says who, for the run's events; with `base`,
-        only if that is its revision. Returns the new revision; None if no engine has answered yet."""
+        """Changes the definition of this run, if its dialect supports it. `by` is recorded in the run's events;
+        with `base`, the patch applies only at that revision. Returns the new revision; None if no engine has
+        answered yet."""
         await self._started()
         values.encode(operations, max_bytes=self._kernel.limits.max_payload)
         revision = await self._ask(Patch(operations, values.text("`by`", by, max_length=_NAME), base))
@@ -301,7 +300,7 @@ class Handle(Generic[T]):
             row.namespace, id, row.dialect, row.definition, row.version, row.labels if labels is None else dict(labels)
         )
         new.past = Past(source=row.id, shared=plan.upto)
-        # It asks for itself: what people voted on was the other run
+        # It requests approvals itself: people voted on those of the other run
         events = [*(ApprovalClosed(token, "withdrawn") for token in past.state.approvals), plan.event]
         event = LogRow(Seq(plan.upto + 1), len(events), kernel.clock.now(), values.plain(events))
         wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
@@ -309,12 +308,12 @@ class Handle(Generic[T]):
         write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake], snapshot=begins)
         write.shared = blobs_of(rows)
         if await kernel.append(write) != "ok":
-            await self.readable()  # else it was removed meanwhile, and large values with it
+            await self.readable()  # else it was removed meanwhile, together with large values
             raise Conflict("kernel.run_exists", f"run {caller_id(new.id)} exists", fix="give the fork another id")
         return Handle(kernel, new.id, row.namespace, self._returns)
 
     async def _whole(self, bundle: Bundle, upto: int) -> int:
-        """The last of the events that are one with that."""
+        """The last of the events that must not be separated from this one."""
         events = await recorded(self._kernel.store, self._run_id, max(0, upto - 1), _BATCH)
         for event, following in pairwise(events):
             if not bundle.inseparable(event, following):
@@ -323,7 +322,7 @@ class Handle(Generic[T]):
         return upto
 
     async def _started(self) -> RunRow:
-        """The run's record; raises `Conflict` if it waits on a queue, and has nothing yet that could be changed."""
+        """The row of the run; raises `Conflict` if it waits on a queue and has not started."""
         row = await self.readable()
         if row.queued and await self._kernel.store.run_queues.place(self._run_id) is not None:
             why = "it waits on a queue" if row.waiting is None else f"it waits: {row.waiting.text}"

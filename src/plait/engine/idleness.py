@@ -1,4 +1,4 @@
-"""Whether any work is left, for an engine that is started when there is some and ends when there is none.
+"""Whether any work is left, for an engine that is started on demand and ends when idle.
 
 Work is what moves by itself: inputs that nobody has taken, decisions and tasks under way here, tasks on queues of the
 whole database, timers that fire soon, retries among them, and runs on queues that a rate or a delay lets start soon. A
@@ -19,19 +19,19 @@ log = logging.getLogger("plait.engine")
 SOON: Final = 60.0
 """Seconds until a timer, or a start, that is worth waiting for."""
 QUIET: Final = 2.0
-"""Seconds without work that count as none left: what just ended may be the cause of more."""
+"""Seconds without work that count as idle: what just ended may cause more."""
 _LOOKS: Final = 5
-"""In that time."""
+"""Checks within that time."""
 
 
 async def until_idle(kernel: Kernel) -> None:
-    """Returns when no work has been left for a while."""
+    """Returns once there has been no work for a while."""
     quiet = 0
     while quiet <= _LOOKS:
         await sleep(kernel.clock, QUIET / _LOOKS)
         try:
             quiet = 0 if await has_work(kernel) else quiet + 1
-        except PlaitError as error:  # a database that is away may have some
+        except PlaitError as error:  # an unavailable database may have some
             log.warning("whether work is left is not known: %s", error)
             quiet = 0
 

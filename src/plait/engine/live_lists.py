@@ -1,10 +1,9 @@
-"""Lists of runs that stay true: a first page of a filter, and then what changes in it.
+"""Live lists of runs: the first page of a filter, then its changes.
 
-Each commit of this process says which runs it changed, and the filter is held against them here: the page is read
-again, by its index, only when one of them is on it or belongs there, or when another process wrote something.
-
-Watchers of the same filter share one board, so that five hundred open pages cost one query. Each watcher has a place of
-its own in the board's recent changes; one that falls too far behind gets the whole page again.
+Each commit of this process names the runs it changed, and they are matched against the filter here: the page is read
+again, by its index, only if one of them is on it or belongs there, or if another process wrote something. Watchers of
+the same filter share one board, so that five hundred open pages cost one query. Each watcher has its own position in
+the board's recent changes; one that falls too far behind gets the whole page again.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from plait.kernel.subscriptions import Bell
 from .run_list import listed
 
 PAUSE = 0.25
-"""Seconds between two looks at the store, however much happens."""
+"""Seconds between two reads of the store, however much happens."""
 _REMEMBERED = 64
 _NOWHERE = (0, "")
 
@@ -33,7 +32,7 @@ _NOWHERE = (0, "")
 @dataclass(frozen=True, slots=True, eq=False)
 class RunChanges:
     snapshot: bool
-    """These are all runs of the page; else those that are new in it or have changed."""
+    """`runs` is the whole page; otherwise only new and changed runs."""
     runs: list[RunRow]
     gone: list[RunId]
 
@@ -44,7 +43,7 @@ class Boards:
         self._boards: dict[bytes, Board] = {}
 
     async def follow(self, query: RunFilter) -> AsyncIterator[RunChanges]:
-        """Ends when the engine is closed."""
+        """Yields the changes until the engine is closed."""
         key = msgspec.json.encode(query)
         board = self._boards.get(key)
         if board is None:
@@ -67,7 +66,7 @@ class Board:
         self._query = query
         self._page: dict[RunId, RunRow] = {}
         self._last: tuple[int, str] = _NOWHERE
-        """The place of the page's oldest run."""
+        """Position of the page's oldest run."""
         self._version = 0
         self._recent: deque[tuple[int, RunChanges]] = deque(maxlen=_REMEMBERED)
         self._turned = asyncio.Event()
@@ -107,13 +106,13 @@ class Board:
                     await self._pause()
                     await bell.wait()
         except Exception:
-            if not self._kernel.closed:  # a look that the close cut short is the end of the list, no failure
+            if not self._kernel.closed:  # a read interrupted by the close ends the list without an error
                 raise
         finally:
             self._turned.set()
 
     def _concerns(self, row: RunRow) -> bool:
-        """Whether the page may be another for it: the run is on it, or belongs there."""
+        """Whether the run is on the page or belongs there."""
         if row.id in self._page:
             return True
         full = len(self._page) >= self._query.limit

@@ -1,4 +1,4 @@
-"""Whether a worker's claim on a task holds; and if not, why."""
+"""Checks whether a worker's claim is still valid, and if not, why."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from plait.kernel.queued import HeldTask
 
 
 class ClaimChecks:
-    """`queues` are those that the worker's key is for; None: all."""
+    """Checks of claims; `queues` are those the worker's key is for, None: all."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
     async def row(self, claim: ClaimId) -> HeldTask | None:
-        """The one that was claimed, or that is there in its place."""
+        """The claimed row, or the one that replaced it."""
         found = await self._kernel.store.queues.held(claim.run_id, claim.token)
         return found[0] if found else None
 
@@ -29,14 +29,15 @@ class ClaimChecks:
         return found
 
     async def must_serve(self, claim: ClaimId, queues: Collection[str] | None) -> None:
-        """Whoever has the id of a claim still needs a key of its queue. What has no row is judged by the log."""
+        """Raises unless the worker's key covers the queue: a claim's id alone is not enough. If there is no row, the
+        log decides."""
         if queues is None or (found := await self.row(claim)) is None:
             return
         if found.task.queue not in queues:
             raise unknown_task()
 
     async def must_have_been(self, claim: ClaimId, queues: Collection[str] | None) -> None:
-        """Only what the log knows as an attempt on a queue of this worker can have been claimed."""
+        """Raises unless the log has the claim as an attempt on a queue of this worker."""
         found = await recorded(self._kernel.store, claim.run_id, claim.opening - 1, upto=claim.opening)
         said = found[0].data if found and found[0].type == "task.queued" else {}
         if (said.get("token"), said.get("attempt")) != (claim.token, claim.attempt):
@@ -46,7 +47,7 @@ class ClaimChecks:
 
 
 def lost(other: HeldTask | None) -> Conflict:
-    """`other`: the row that is there in place of the one that was claimed."""
+    """The error for a lost claim. `other`: the row that replaced the claimed one."""
     return _settled() if other is None else lease_lost(other)
 
 

@@ -1,4 +1,4 @@
-"""Building what observers see of a run on Redis anew, from its log: it may have been flushed, or written in part."""
+"""Rebuilds the mirror of a run on Redis from its log: it may have been flushed, or written in part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .redis_path import Mirrored
 
 
 async def rebuild_mirror(kernel: Kernel, row: RunRow, url: str) -> int:
-    """How many keys there are now. Nothing is read from Redis: whatever these keys held is replaced."""
+    """Replaces the run's keys and returns their number. Nothing is read from Redis."""
     commands = await _commands(kernel, row)
     keys = list(dict.fromkeys(command[1] for command in commands))
     link = Link(settings_of(url))

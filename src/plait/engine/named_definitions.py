@@ -1,10 +1,10 @@
-"""A definition that is only a name: what its dialect has loaded, or else what is saved in the namespace.
+"""Resolves definitions given by name: code loaded for a dialect, or definitions saved in the namespace.
 
     order            loaded code of that name; without any, the newest saved version
     order@prod       the saved version with that tag, label or hash; without one, the loaded version
 
-So a name that is loaded costs no look at the store, and someone who asks for a saved version gets it whatever code is
-loaded beside it. A dialect that the caller names narrows the search to what is saved for that dialect.
+So a loaded name needs no read of the store, and a request for a saved version gets it whatever code is loaded. If the
+caller names a dialect, only definitions saved for it are found.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from plait.kernel.loader import Loader
 
 T = TypeVar("T")
 Use = Callable[[Bundle, object], Awaitable[T]]
-"""What is done with a bundle and a definition of its own."""
+"""Applied to a bundle and one of its definitions."""
 
 
 class NamedDefinitions:
@@ -32,7 +32,7 @@ class NamedDefinitions:
         self._definitions = definitions
 
     async def resolve(self, bundle: Bundle, name: str, input: object, namespace: str, dialect: str = "") -> Resolved:
-        """`bundle` is asked for what it has loaded; `dialect` is set where the caller named one."""
+        """Resolves a name. `bundle` is searched for loaded code; `dialect` is set if the caller named one."""
 
         def use(owner: Bundle, definition: object) -> Awaitable[Resolved]:
             return owner.resolve(definition, input, namespace)

@@ -1,4 +1,4 @@
-"""When a run stood still: after an end, until it was reopened; and from the past that a fork shares to its start."""
+"""Times in which a run stood still: between an end and a reopen, and between a fork's shared past and its start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ENDS = ("run.completed", "run.failed", "run.cancelled")
 
 
 def pauses(events: Iterable[Recorded], shared: int) -> list[Pause]:
-    """`shared`: how many events it took over from the run that it is a fork of."""
+    """The pauses of a run. `shared`: number of events copied from the run it was forked from."""
     found: list[Pause] = []
     ended: Millis | None = None
     last: Millis | None = None

@@ -1,7 +1,7 @@
-"""Names of fields that hold personal values, by namespace. Whoever may not read such values gets a placeholder.
+"""Names of fields with personal data, by namespace. Callers without the right to read them get a placeholder.
 
-A run brings its names when it is started: `start(pii_fields=…)`, or the policy of its definition. From then on they are
-hidden in the whole namespace: an answer holds values of several runs, and a name means the same in all of them.
+A run registers its names when it starts: `start(pii_fields=…)`, or the policy of its definition. From then on they are
+hidden in the whole namespace: a response may contain values of several runs, and a name means the same in all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class PiiFields:
         self._known: set[tuple[str, str]] = set()
 
     async def register(self, namespace: str, names: Iterable[str]) -> None:
-        """Durable when this returns."""
+        """Registers names; durable when this returns."""
         for name in names:
             if (namespace, name) not in self._known:
                 values.text("a field's name", name, max_length=_LONGEST)

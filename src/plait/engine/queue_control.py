@@ -1,4 +1,4 @@
-"""The limits of queues, who holds their slots, and stopping and letting go what waits on them."""
+"""Limits of queues, their slot holders, and pausing and resuming."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class QueueControl:
         partitioned: bool = False,
         max_waiting: int | None = None,
     ) -> QueueSettings:
-        """Sets the limits of a queue, in place of those that it had: they hold in every process for whatever begins
-        from now on. `rate` is how many may begin in any `period`. The name `*` sets limits of all queues of the
-        namespace together. A queue that is paused stays so."""
+        """Replaces the limits of a queue: they apply in every process to all later starts. `rate` is the number of
+        starts per `period`. The name `*` sets limits for all queues of the namespace together. A paused queue stays
+        paused."""
         self._check_name(name)
         limits = {"concurrency": concurrency, "per_worker": per_worker, "rate": rate, "max_waiting": max_waiting}
         for option, given in limits.items():
@@ -55,7 +55,7 @@ class QueueControl:
         return await self._change(name, namespace, lambda known: replace(wanted, paused=known.paused))
 
     async def pause(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> QueueSettings:
-        """Nothing on the queue begins; what has begun goes on."""
+        """Pauses the queue: nothing starts; what is running continues."""
         self._check_name(name)
         return await self._change(name, namespace, lambda known: replace(known, paused=True))
 
@@ -64,12 +64,12 @@ class QueueControl:
         return await self._change(name, namespace, lambda known: replace(known, paused=False))
 
     async def list(self, *, namespace: str = DEFAULT_NAMESPACE) -> list[QueueState]:
-        """The queues that have limits, or that something waits or works on."""
+        """Queues that have limits, or waiting or running entries."""
         self._kernel.must_live()
         return await self._kernel.store.run_queues.states(namespace)
 
     async def show(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> QueueState:
-        """One of them; a queue that nobody has used is one with nothing on it."""
+        """The state of one queue; an unused queue is empty."""
         self._check_name(name)
         found = [state for state in await self.list(namespace=namespace) if state.name == name]
         if found:
@@ -78,7 +78,7 @@ class QueueControl:
         return QueueState(namespace=namespace, name=name, settings=None)
 
     async def holders(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> list[SlotHolder]:
-        """Who holds the slots of a queue, the longest first: runs, and workers with their tasks."""
+        """The slot holders of a queue, longest first: runs, and workers with their tasks."""
         self._check_name(name)
         self._kernel.must_live()
         return await self._kernel.store.run_queues.holders(namespace, name, _HOLDERS)

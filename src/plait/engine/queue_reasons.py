@@ -1,5 +1,5 @@
-"""Why a run waits, where that is a queue: it has no slot yet; or no worker asks for its task, none has taken it yet, or
-one is at it."""
+"""Wait reasons that involve queues: the run has no slot yet, or its task has no polling worker, is unclaimed, or is
+claimed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from plait.kernel.wait_reason import UNDER_WAY
 from .seen_workers import RECENTLY
 
 _CHILDREN = 20
-"""As many as anybody reads of."""
+"""Most children that a person would read about."""
 
 
 async def for_a_slot(kernel: Kernel, row: RunRow) -> Reason | None:
-    """Of a run that has not started; None if it was admitted meanwhile."""
+    """The reason of a run that has not started; None if it was admitted meanwhile."""
     place = await kernel.store.run_queues.place(row.id)
     if place is None:
         return None
@@ -35,7 +35,7 @@ async def for_a_slot(kernel: Kernel, row: RunRow) -> Reason | None:
 
 
 async def for_children(kernel: Kernel, row: RunRow, reasons: list[Reason]) -> list[Reason]:
-    """The reasons of a parent, more exact for children that wait on queues; of many, for the newest."""
+    """Refines a parent's reasons for children that wait on queues; for many children, only the newest."""
     if not any(reason.kind == "child" for reason in reasons):
         return reasons
     waiting = await kernel.store.runs(RunFilter(parent=row.id, status="waiting", limit=_CHILDREN))
@@ -50,7 +50,7 @@ async def _of_child(kernel: Kernel, reason: Reason, places: Mapping[str, RunRow]
 
 
 async def on_queues(kernel: Kernel, run: Run, reasons: list[Reason]) -> list[Reason]:
-    """The reasons of its dialect, more exact for tasks on queues."""
+    """Refines the dialect's reasons for queued tasks."""
     if not any(run.state.tasks.is_queued(token) for token in run.state.tasks) and not run.state.tasks.unopened:
         return reasons
     held = await kernel.store.queues.held(run.id)
@@ -75,7 +75,7 @@ def _reason(held: HeldTask, served: set[str], now: Millis) -> Reason:
 
 
 def _unclaimed(task: QueuedTask, now: Millis) -> str:
-    """For how long, where that is worth a word."""
+    """For how long, if that is at least a minute."""
     minutes = (now - task.enqueued_at) // 60_000
     if minutes < 1:
         return ""

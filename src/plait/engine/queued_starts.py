@@ -1,4 +1,4 @@
-"""Starting a run on a queue, and what becomes of a duplicate."""
+"""Starts runs on queues, and handles duplicates."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from .chosen_ids import ChosenIds
 
 
 class Beginning:
-    """A run that is about to be made."""
+    """A run about to be created."""
 
     def __init__(self, kernel: Kernel, row: RunRow, chosen_ids: ChosenIds, taken: str) -> None:
         self._kernel = kernel
         self._row = row
         self._chosen_ids = chosen_ids
         self._taken = taken
-        """The code of the refusal if the run's id is taken by another start."""
+        """The error code if the run's id is taken by another start."""
 
     async def at_once(self, start: Start) -> bool:
-        """Whether it was made now; durable when this returns."""
+        """Creates the run; False if it existed. Durable when this returns."""
         while await self._kernel.create(self._row, start) != "ok":
             if await self._chosen_ids.has(self._row, self._taken):
                 return False
-            # Whoever was first has failed to start it
+            # The first start has failed
         return True
 
     async def with_queueing(self, start: Start, place: QueuedRun | None, given: Queueing) -> tuple[RunId, bool]:
-        """The run that the caller gets, and whether it was made now; durable when this returns."""
+        """The resulting run, and whether it was created now; durable when this returns."""
         queue = "" if place is None else place.queue
         start = replace(start, queue=queue, priority=priority_of(given), partition=partition_of(given))
         if place is None:
@@ -43,7 +43,7 @@ class Beginning:
 
     async def _put_on_queue(self, start: Start, place: QueuedRun, *, reject: bool) -> tuple[RunId, bool]:
         kernel, row = self._kernel, self._row
-        duplicate = await _holder(kernel, place) is not None  # which adds nothing to a queue that is full
+        duplicate = await _holder(kernel, place) is not None  # a duplicate adds nothing to a full queue
         await (check_key if duplicate else check_limits)(kernel.store.run_queues, place)
         while await kernel.enqueue(row, start, place) != "ok":
             holder = await _holder(kernel, place)
@@ -57,8 +57,8 @@ class Beginning:
         return row.id, True
 
     async def _debounce(self, holder: RunId, start: Start, place: QueuedRun) -> bool:
-        """Whether the caller gets the holder: with this start, or as it is, if it runs and has its id until it ends.
-        False: it has let go of the id meanwhile."""
+        """Whether the caller gets the holder: with this start, or unchanged, if it is running and keeps its id until it
+        ends. False: it has released the id meanwhile."""
         kernel, row = self._kernel, self._row
         held = await kernel.store.run(holder)
         if held is not None and (held.dialect, held.definition) != (row.dialect, row.definition):

@@ -1,8 +1,8 @@
-"""`engine.queues`: what workers do with tasks, in this process, on the same database, or by calls to a server.
+"""`engine.queues`: the task protocol for workers in this process, on the same database, or behind a server.
 
-A result is accepted if its claim holds: the row is deleted and the result put into the run's inbox in one commit,
-whichever process owns the run. A result whose claim is lost still goes to the run, which records it as late; the
-worker is told by a `Conflict`.
+A result is accepted if its claim is valid: one commit deletes the row and puts the result into the run's inbox,
+whichever process owns the run. A result whose claim is lost still goes to the run, which records it as late; the worker
+gets a `Conflict`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from .agent_attempts import AgentAttempts
 
 _LIMITED_WAIT = 0.25
-"""Seconds until a worker asks again on a queue with limits: a rate gives slots back by itself."""
+"""Seconds between polls of a queue with limits: a rate limit frees slots by itself."""
 _LATE = -1
-"""The opening of a result that must not count: no row has it."""
+"""Opening of a result that must not count: no row has it."""
 
 
 class Queues(QueueControl):
@@ -55,15 +55,15 @@ class Queues(QueueControl):
     ) -> None:
         super().__init__(kernel)
         self._agents = agents
-        """Judges what attempts of agents write; loaded with the first."""
+        """Checks what agents' attempts write; loaded with the first."""
         self._taking = TaskClaims(kernel, executors)
         self._kinds = kinds
-        """Those that any executor of this engine has."""
+        """Kinds that this engine has executors for."""
         self._claims = ClaimChecks(kernel)
         self._seen = SeenWorkers(kernel.store, kernel.clock)
         self._emptied = EmptiedQueues(kernel.queue_watch)
         self._slots_matter = False
-        """The queues that were asked for last have limits: who ends a task makes room for another."""
+        """The queues polled last have limits: the end of a task makes room for another."""
 
     # -- claiming ------------------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ class Queues(QueueControl):
         handlers: Sequence[str] | None = None,
         protocol: int = PROTOCOL,
     ) -> list[QueueTask]:
-        """Up to `limit` tasks, each of which is this worker's until its lease runs out; waits for the first."""
+        """Claims up to `limit` tasks, each until its lease expires; waits for the first."""
         self._kernel.must_live()
         self._check(protocol, kinds)
         request = ClaimRequest(
@@ -108,7 +108,7 @@ class Queues(QueueControl):
                 found = await self._taking.take(request)
                 async with self._taking.or_freed(found):
                     limited = self._slots_matter = await store.queues.limited(request.namespace, request.queues)
-                if not limited:  # else there may be tasks that only wait for a slot
+                if not limited:  # otherwise tasks may be waiting for a slot
                     self._emptied.note(request, rings, len(found))
                 left = until - clock.monotonic()
                 if found or left <= 0:
@@ -126,7 +126,7 @@ class Queues(QueueControl):
         lease_ms: int = DEFAULT_LEASE,
         wait_ms: int = 0,
     ) -> list[QueueTask]:
-        """The same, for a worker that knows its queues by a pattern: of those that have a free task."""
+        """Like `claim`, for a worker that gives its queues by a pattern: matches those with a free task."""
         clock = self._kernel.clock
         until = clock.monotonic() + wait_ms / 1000
         with self._kernel.queue_watch.bell() as bell:
@@ -143,7 +143,7 @@ class Queues(QueueControl):
                 await bell.wait(min(left, _LIMITED_WAIT if queues else NOTE_EVERY))
 
     async def claim_for_engine(self, worker: str, code: Sequence[str], *, limit: int, lease_ms: int) -> list[QueueTask]:
-        """Tasks of all namespaces that were left to workers for want of code that this engine has; waits for none."""
+        """Claims tasks of all namespaces left to workers for lack of code that this engine has; does not wait."""
         self._kernel.must_live()
         request = ClaimRequest(
             claim=self._kernel.ids.key(),
@@ -157,9 +157,9 @@ class Queues(QueueControl):
         return await self._taking.shaped(await self._taking.take(request))
 
     async def give_back(self, tasks: Sequence[QueueTask]) -> None:
-        """Claims that their worker can't be told of any more."""
+        """Releases claims that can no longer be delivered to their worker."""
         for task in tasks:
-            with contextlib.suppress(Conflict, NotFound):  # lost by now: the others are still to be given back
+            with contextlib.suppress(Conflict, NotFound):  # lost by now: the others must still be released
                 await self.release(task.id, namespace=task.namespace)
 
     def _check(self, protocol: int, kinds: Sequence[str] | None) -> None:
@@ -183,8 +183,8 @@ class Queues(QueueControl):
         namespace: str = DEFAULT_NAMESPACE,
         queues: Collection[str] | None = None,
     ) -> bool:
-        """Renews the lease, and keeps what the attempt says; False: nobody wants the result any more. `queues`: those
-        that the worker may serve, if not all."""
+        """Renews the lease, and stores the attempt's progress and lines; False: the result is no longer needed.
+        `queues`: those that the worker may serve, if not all."""
         self._kernel.must_live()
         claim = read(id, namespace)
         await self._claims.must_serve(claim, queues)
@@ -207,7 +207,7 @@ class Queues(QueueControl):
         namespace: str = DEFAULT_NAMESPACE,
         queues: Collection[str] | None = None,
     ) -> None:
-        """The task succeeded; durable when this returns. `memo`: the worker had the output from before."""
+        """Reports success; durable when this returns. `memo`: the worker had the output stored."""
         claim = read(id, namespace)
         raw = values.encode(output, max_bytes=self._kernel.limits.max_payload)
         result = TaskResult(claim.token, claim.attempt, raw, opening=claim.opening, memo=memo)
@@ -223,7 +223,7 @@ class Queues(QueueControl):
         namespace: str = DEFAULT_NAMESPACE,
         queues: Collection[str] | None = None,
     ) -> None:
-        """The attempt failed; whether and when it is tried again is its policy's to say."""
+        """Reports a failed attempt; its policy decides whether and when it is retried."""
         claim = read(id, namespace)
         result = TaskResult(
             claim.token,
@@ -246,7 +246,7 @@ class Queues(QueueControl):
         namespace: str = DEFAULT_NAMESPACE,
         queues: Collection[str] | None = None,
     ) -> None:
-        """Adds to the journal of an attempt; in the run's log when this returns. Refused if the claim does not hold."""
+        """Adds to the journal of an attempt; in the run's log when this returns. Refused if the claim is not valid."""
         self._kernel.must_live()
         claim = read(id, namespace)
         await self._claims.must_have_been(claim, queues)
@@ -256,7 +256,7 @@ class Queues(QueueControl):
         _must_be_agent(held)
         await self._agents().keeping(claim, raw)
         wanted = KeepEntry(claim.token, claim.attempt, index, raw, says, told, claim.opening)
-        key = f"~journal:{claim.opening}:{claim.claim}:{index}"  # the same entry again is one
+        key = f"~journal:{claim.opening}:{claim.claim}:{index}"  # repeating an entry has no effect
         if await ask(self._kernel, claim.run_id, wanted, key) is None:
             raise Unavailable("kernel.no_owner", "no engine has answered yet", fix="send the same entry again")
         await self._agents().kept(held, raw)
@@ -270,7 +270,7 @@ class Queues(QueueControl):
         namespace: str = DEFAULT_NAMESPACE,
         queues: Collection[str] | None = None,
     ) -> None:
-        """The attempt waits for something, and its row goes; durable when this returns."""
+        """Suspends the attempt and removes its row; durable when this returns."""
         claim = read(id, namespace)
         found = Suspend(claim.token, claim.attempt, read_as(wait, AnyWait, "wait"), says, claim.opening)
         await self._claims.must_serve(claim, queues)
@@ -291,7 +291,7 @@ class Queues(QueueControl):
         namespace: str = DEFAULT_NAMESPACE,
         queues: Collection[str] | None = None,
     ) -> list[PlaitError | None]:
-        """Many results at once, in one commit; each is accepted, or refused with an error of its own."""
+        """Reports many results in one commit; each is accepted, or refused with its own error."""
         found = await asyncio.gather(
             *(self._report_one(each, namespace, queues) for each in reports), return_exceptions=True
         )
@@ -313,7 +313,7 @@ class Queues(QueueControl):
     async def release(
         self, id: str, *, namespace: str = DEFAULT_NAMESPACE, queues: Collection[str] | None = None
     ) -> None:
-        """Gives the task back at once: another worker does the same attempt."""
+        """Releases the task at once: another worker continues the same attempt."""
         self._kernel.must_live()
         claim = read(id, namespace)
         await self._claims.must_serve(claim, queues)
@@ -325,29 +325,29 @@ class Queues(QueueControl):
     # -- for the hot path ----------------------------------------------------------------------------------------
 
     async def unclaimed(self) -> list[tuple[str, str]]:
-        """The queues that have free tasks, each as its namespace and its name."""
+        """Queues with free tasks, as (namespace, name)."""
         self._kernel.must_live()
         return await self._kernel.store.queues.unclaimed()
 
     async def held(self, run_id: RunId, token: TaskToken | None) -> list[HeldTask]:
-        """The tasks of a run that are on queues; or only one of them."""
+        """The queued tasks of a run, or one of them."""
         self._kernel.must_live()
         return await self._kernel.store.queues.held(run_id, token)
 
     async def blob(self, reference: str) -> Raw:
-        """A value that is kept by its hash, `cas://sha256:…`."""
+        """A value by its hash, `cas://sha256:…`."""
         digest = reference.removeprefix("cas://sha256:")
         if digest == reference:
             raise InvalidInput("task.bad_reference", f"result_ref {reference[:100]!r}", fix="write cas://sha256:…")
         return Raw(await self._kernel.store.blob(digest))
 
     async def reject(self, id: str, reason: str, *, namespace: str = DEFAULT_NAMESPACE) -> None:
-        """Something came for this task that is forged, damaged or another's; the third time it is a dead letter."""
+        """Records that a forged, damaged or foreign message came for this task; the third makes it a dead letter."""
         claim = read(id, namespace)
         await self._send_rejected(claim.run_id, Rejected(reason, claim.token, claim.opening))
 
     async def reject_stray(self, run_id: RunId, node: str, reason: str) -> None:
-        """The same, where it fits no task of the run."""
+        """Like `reject`, for a message that matches no task of the run."""
         if await self._kernel.store.run(run_id) is not None:
             await self._send_rejected(run_id, Rejected(reason, node=node))
 
@@ -357,7 +357,7 @@ class Queues(QueueControl):
     async def _report(self, claim: ClaimId, result: TaskResult, queues: Collection[str] | None) -> None:
         await self._claims.must_serve(claim, queues)
         how = "done" if result.error is None else "failed"
-        key = f"~task:{claim.opening}:{claim.claim}:{how}"  # the same report again is one
+        key = f"~task:{claim.opening}:{claim.claim}:{how}"  # repeating a report has no effect
         write = self._write(claim, result, key)
         write.finished = claim.held
         if await self._kernel.append(write) == "conflict":
@@ -366,7 +366,7 @@ class Queues(QueueControl):
             self._kernel.queue_watch.ring()
 
     async def _late(self, claim: ClaimId, result: TaskResult, queues: Collection[str] | None) -> None:
-        """What happened in the world must not be missing from the log, even if it came too late to count."""
+        """Records a result that came too late to count: the log must have everything that happened."""
         await self._claims.must_have_been(claim, queues)
         late = msgspec.structs.replace(result, opening=_LATE)
         await self._kernel.append(self._write(claim, late, f"~late:{claim.opening}:{claim.claim}"))

@@ -1,6 +1,6 @@
-"""Records that belong to no run and that nobody asks for after a while: each round of retention deletes some.
+"""Trims records that belong to no run: each round of retention deletes some outdated ones.
 
-What agents spent is asked for on its day only. Uses of a pipeline are counted until they are enough to make it a tool,
+Agents' spending is only needed on the same day. Uses of a pipeline are counted until they suffice to make it a tool,
 but agents write most pipelines once: a use counts for three months.
 """
 
@@ -16,28 +16,28 @@ from plait.kernel.records import Record, RecordChange, Records
 from plait.kernel.store import Store
 
 _AT_ONCE = 100
-"""Records that one commit deletes."""
+"""Records deleted by one commit."""
 _PAGE = 1_000
-"""Records that a round looks at, where their order does not say which are old."""
+"""Records examined in a round, if their order does not show which are old."""
 _KEPT_DAYS = 2
-"""Clocks differ, and a call of an agent may last past midnight."""
+"""Clocks differ, and an agent's call may continue past midnight."""
 USE_COUNTS = timedelta(days=90)
 
 
 class RecordTrims:
     def __init__(self, records: Records, stored: Store) -> None:
-        """`stored` is the database itself: what is deleted need not be readable."""
+        """`stored` is the database itself: deleting needs no decryption."""
         self._records = records
         self._stored = stored
         self._last_use: str | None = None
-        """Where the next round looks on."""
+        """Where the next round continues."""
 
     async def apply(self, now: Millis) -> None:
         await self._trim_spending(now)
         await self._trim_uses(now)
 
     async def _trim_spending(self, now: Millis) -> None:
-        """The oldest days come first."""
+        """Deletes outdated spending; the oldest days come first."""
         first_kept = datetime.fromtimestamp(now / 1000, UTC).date() - timedelta(days=_KEPT_DAYS - 1)
         while page := await self._stored.records(SPENDING, None, None, _AT_ONCE):
             old = [record for record in page if record.id < first_kept.isoformat()]
@@ -57,4 +57,4 @@ class RecordTrims:
         if records:
             name = f"{records[0].kind}/trim"
             await self._records.change_all(name, [RecordChange(record, "remove") for record in records])
-            await asyncio.sleep(0)  # the run loop's turn
+            await asyncio.sleep(0)  # let the run loop run

@@ -1,4 +1,4 @@
-"""The Redis hot path of an engine: made when the engine is, at work while it is open."""
+"""The Redis hot path of an engine: created with it, active while it is open."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .queues import Queues
 
 @runtime_checkable
 class Mirrored(Protocol):
-    """A machine whose dialect has something for observers."""
+    """A machine whose dialect mirrors its runs for observers."""
 
     def mirror(self, events: Sequence[Event], at: Millis) -> list[Command]:
-        """What has changed with events that were just committed, as commands of Redis."""
+        """The changes of committed events, as Redis commands."""
         ...
 
 
 class RedisPath:
     def __init__(self, url: str, *, lists: bool = False) -> None:
-        """`lists`: agents are offered as jobs in lists, too."""
+        """`lists`: agents are also offered as jobs in lists."""
         self._settings = settings_of(url)
         self._lists = lists
         self.observer = Mirror(self._mirrored)
@@ -39,7 +39,7 @@ class RedisPath:
         self._hot_path: HotPath | None = None
 
     def attach(self, kernel: Kernel, queues: Queues, records: Records, agents: Agents, *, plain: bool) -> None:
-        """`plain`: values may be read by whoever reads the database, and so by whoever reads Redis."""
+        """Connects it to an engine. `plain`: the database is not encrypted, so values may also be readable in Redis."""
         self._kernel, self._plain = kernel, plain
         self._hot_path = HotPath(
             self._settings,

@@ -1,9 +1,8 @@
 """`engine.retention`: how long ended runs are kept, and their removal.
 
-Each namespace has rules: how long after its end a run of a status goes, and whether it is archived first. Engines at
-work look every minute, each for the runs of its own shards, and of those that no engine has the code for. A round
-removes a few runs a commit, and lets the run loop have its turn between any two; a run that somebody reopens meanwhile
-stays.
+Each namespace has rules: how long after its end a run of a status is removed, and whether it is archived first. Every
+minute, each engine checks the runs of its own shards, and those whose code no engine has. A round removes a few runs
+per commit, and lets the run loop run in between; a run that is reopened meanwhile stays.
 """
 
 from __future__ import annotations
@@ -40,15 +39,15 @@ EVERY = 60.0
 """Seconds between two rounds."""
 _KIND = "retention"
 _NOWHERE = ""
-"""Where entries of the audit log are that belong to no namespace: strangers who were refused, administrators of all."""
+"""Namespace of audit entries that belong to none: refused strangers, and administrators of all namespaces."""
 _PAGE = 500
 _AT_ONCE = 100
-"""Runs that one commit removes."""
+"""Runs removed by one commit."""
 _ROWS = 500
 """Rows that are deleted at a time."""
 _UNWRITABLE = "archive.unwritable"
 _LOST = 3_600_000
-"""Milliseconds after which an input for a run that is not there is no more waited with."""
+"""Milliseconds after which an input for a missing run is deleted."""
 
 
 class Retention:
@@ -73,7 +72,7 @@ class Retention:
         return KEEP_ALL if found is None else read_body(found, RetentionRules)
 
     async def set(self, rules: RetentionRules, namespace: str = DEFAULT_NAMESPACE) -> RetentionRules:
-        """For all runs of the namespace, also those that have ended; durable when this returns."""
+        """Sets rules for all runs of the namespace, including ended ones; durable when this returns."""
         try:
             rules = msgspec.convert(msgspec.to_builtins(rules), RetentionRules)
         except msgspec.ValidationError as error:
@@ -83,7 +82,7 @@ class Retention:
         return rules
 
     async def all(self) -> dict[str, RetentionRules]:
-        """By namespace; those that have rules."""
+        """All rules by namespace."""
         found: dict[str, RetentionRules] = {}
         after = None
         while page := await self._records.list(_KIND, after=after, limit=_PAGE):
@@ -123,7 +122,7 @@ class Retention:
         await self._pools.look()
         await self._pools.free_slots()
         await self._pools.send_cancelled_home()
-        await self._kernel.task_logs.flush()  # lines that come after the removal of their run would stay for good
+        await self._kernel.task_logs.flush()  # lines written after the removal of their run would never be deleted
         for namespace, rules in (await self.all()).items():
             try:
                 if away is None or not rules.archive:  # it need not be asked again for each namespace
@@ -145,14 +144,15 @@ class Retention:
         return removed
 
     async def _sweep(self) -> None:
-        """What is left of removed runs, also of those that a dead engine removed."""
+        """Deletes the remains of removed runs, including those removed by a dead engine."""
         left = True
         while left:
             left = await self._kernel.store.removals.sweep(_ROWS)
-            await asyncio.sleep(0)  # the run loop's turn
+            await asyncio.sleep(0)  # let the run loop run
 
     async def _remove_lost_inputs(self, before: Millis) -> None:
-        """Of children that ended when the run that started them had gone: they would be read again and again."""
+        """Deletes inputs from children that ended after their parent was removed: they would be read again and
+        again."""
         found = [RunId("")] * _ROWS
         while len(found) == _ROWS:
             found = await self._kernel.store.removals.remove_lost_inputs(self._shards(), before, _ROWS)
@@ -165,7 +165,7 @@ class Retention:
             return 0
         total = 0
         while removed := sum([await self._remove(query, rules) for query in self._queries(namespace, rules, now)]):
-            total += removed  # once more: children can go when their parents are gone
+            total += removed  # once more: children can go once their parents are gone
         return total
 
     def _queries(self, namespace: str, rules: RetentionRules, now: Millis) -> Iterator[EndedQuery]:
@@ -181,7 +181,7 @@ class Retention:
         return self._kernel.leases.shards | self._pools.shards
 
     async def _remove(self, query: EndedQuery, rules: RetentionRules) -> int:
-        """All that a query finds, page by page."""
+        """Removes everything that a query finds, page by page."""
         removed = 0
         while True:
             page = await self._kernel.store.removals.ended(query)
@@ -199,7 +199,7 @@ class Retention:
         deleted = _ROWS
         while deleted == _ROWS:
             deleted = await self._kernel.store.removals.shrink(ready, before, _ROWS)
-            await asyncio.sleep(0)  # the run loop's turn
+            await asyncio.sleep(0)  # let the run loop run
         abandoned = await self._pools.epochs({runs[run_id] for run_id in ready})
         epochs = {**abandoned, **self._kernel.leases.epochs}  # it may have lost some
         unused = {} if rules.archive else await self._unused_keys(ready)
@@ -211,7 +211,7 @@ class Retention:
         return (await asyncio.gather(*map(self._kernel.append, writes))).count("ok")
 
     async def _unused_keys(self, run_ids: Collection[RunId]) -> dict[RunId, list[RecordChange]]:
-        """Which keys may go some time after these runs."""
+        """Marks the keys that may be deleted some time after these runs."""
         if self._kernel.store is self._stored:  # not encrypted
             return {}
         now = self._kernel.clock.now()
@@ -219,7 +219,7 @@ class Retention:
         return {row.id: note_unused(row, now) for row in rows}
 
     async def _archive(self, run_id: RunId) -> bool:
-        """False if it must stay: it can't be read, so it can't be archived."""
+        """Archives a run; False if it must stay because it can't be read."""
         assert self.archive is not None
         try:
             found = await gathered(run_id, self._kernel.store, self._stored)
@@ -235,7 +235,7 @@ class Retention:
             return False
 
     async def _trim_audit(self, namespace: str, before: Millis) -> None:
-        """Entries are named by their time: the oldest come first."""
+        """Deletes old audit entries. They are named by their time: the oldest come first."""
         while page := await self._records.list(AUDIT, namespace, limit=_AT_ONCE):
             old = [entry for entry in page if entry.at <= before]
             await asyncio.gather(*(self._records.remove(AUDIT, namespace, entry.id) for entry in old))
@@ -243,7 +243,7 @@ class Retention:
                 return
 
     def _warn(self, whose: str, why: str) -> None:
-        """Once, and not every minute."""
+        """Warns once per cause, not every minute."""
         if whose not in self._warned:
             self._warned.add(whose)
             log.warning("%s: %s", whose, why)

@@ -1,7 +1,7 @@
-"""The runbook for a run that does not move: sums of its counter, queues, leases, joins, dead letters.
+"""Diagnosis of a run that does not move: sums of its counter, queues, leases, joins, dead letters.
 
-It reads, and says what is wrong with what to do. `repair` puts back what follows from the log, a task's row on a
-queue; a counter is never written: it is what the log adds up to.
+It only reads, and reports each problem with its fix. `repair` restores what follows from the log, a task's row on a
+queue; a counter is never written: it is derived from the log.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ async def repair_run(kernel: Kernel, row: RunRow, check: RunCheck) -> int:
 
 
 async def _sums(kernel: Kernel, run: Run, check: RunCheck) -> None:
-    """Adds the log up, event by event, and compares it with what the machine holds."""
+    """Sums up the log, event by event, and compares the result with the machine's."""
     total, told, after, events = 0, 0, 0, 0
     while page := await recorded(kernel.store, run.id, after, _PAGE):
         for event in page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,14 +12,14 @@ from plait.api.run import Action
 from plait.kernel import values
 from plait.kernel.bundle import Bundle
 from plait.kernel.cause import Cause, cause_of
-from plait.kernel.errors import InvalidInput
+from plait.kernel.errors import Damaged, InvalidInput
 from plait.kernel.events import RunCompleted, RunFailed
 from plait.kernel.handover import no_engine
 from plait.kernel.ids import SHARDS, Epoch, caller_id
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.past import NO_PAST
-from plait.kernel.run import Run
+from plait.kernel.run import Run, letter_id
 from plait.kernel.store import RunRow
 from plait.kernel.told_reasons import told_reasons
 from plait.kernel.view import Node, Pause, Phase, Reason, RunView
@@ -81,7 +82,7 @@ def _parked(node: Node) -> Node:
 
 
 def _erased(row: RunRow, last: int) -> Picture:
-    """What is left of a run whose values were erased: that it was, and how it ended."""
+    """What is left of a run whose values were erased: that it existed, and how it ended."""
     view = RunView(
         run_id=caller_id(row.id),
         namespace=row.namespace,
@@ -116,7 +117,7 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
 
 
 async def _missing_code(kernel: Kernel, row: RunRow) -> Reason | None:
-    """Of a run that went where engines with its code would find it."""
+    """The reason of a run that waits in a pool without an engine."""
     fleet = kernel.store.fleet
     if fleet is None or row.shard < SHARDS:
         return None
@@ -137,15 +138,17 @@ def _reasons(run: Run) -> list[Reason]:
 async def _undoing(kernel: Kernel, run: Run) -> Reason:
     stuck = run.state.rollback.stuck if run.state.rollback is not None else None
     if stuck is not None:
-        letters = await kernel.store.dead_letters(None, run.id)
-        label = next((letter.label for letter in letters if letter.token == stuck), str(stuck))
+        label = str(stuck)
+        with suppress(Damaged):
+            if (letter := await kernel.store.dead_letter(letter_id(run.id, stuck))) is not None:
+                label = letter.label
         return Reason("rollback", f"{label} failed: retry or discard its dead letter", stuck)
     open_tasks = [task for token in run.state.tasks if (task := run.state.tasks.get(token)) is not None]
     return Reason("rollback", f"{open_tasks[0].task.label} running" if open_tasks else "rolling back")
 
 
 def _phase(run: Run) -> Phase:
-    """At an earlier event, where nobody knows any more what was under way."""
+    """The phase at an earlier event, when work in flight is unknown."""
     return "running" if run.state.status == "running" else "ended"
 
 
@@ -164,7 +167,7 @@ def _output(run: Run) -> Any:
 
 
 def _actions(row: RunRow, run: Run, bundle: Bundle) -> list[Action]:
-    """What makes sense for a run that stands so. Whether it is done is the owner's decision."""
+    """Actions that make sense in the run's current state. The owner decides whether they are carried out."""
     found: list[Action]
     if row.queued:
         return ["cancel", "message"]

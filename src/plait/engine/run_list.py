@@ -1,4 +1,4 @@
-"""Runs as lists show them: their rows, and for those that wait on a queue whether anyone works on it."""
+"""Runs as lists show them: their rows, and for those that wait on a queue whether it has workers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _said(row: RunRow, served: set[tuple[str, str]]) -> RunRow:
 
 
 def _queue(row: RunRow) -> str | None:
-    """The one on which it waits."""
+    """The queue on which it waits."""
     if row.waiting is None or row.waiting.kind != "queue" or row.claimed:
         return None
     return row.waiting.text.partition("`")[2].rpartition("`")[0]

@@ -1,12 +1,12 @@
-"""Where schedules are kept: as records, beside the runs.
+"""Storage of schedules: as records, beside the runs.
 
-    schedule              namespace  nightly                                    what people said about it
-    schedule_state        namespace  nightly                                    what is known of it; see `State`
-    schedule_due          namespace  001789621200000/namespace/nightly          when to look at it next
-    schedule_fires/nightly namespace 0000000000000042                           what became of its times
+    schedule              namespace  nightly                                    its settings
+    schedule_state        namespace  nightly                                    its state; see `State`
+    schedule_due          namespace  001789621200000/namespace/nightly          when it is due next
+    schedule_fires/nightly namespace 0000000000000042                           the outcomes of its times
 
-A change of any of them is one commit that expects the state as it was read, so that of two writers one reads again.
-What is due is found by its time: nobody looks at schedules that are not.
+Every change is one commit that expects the state as it was read, so that one of two concurrent writers reads again. Due
+schedules are found by time: no others are read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SETTINGS, _STATE, _DUE = "schedule", "schedule_state", "schedule_due"
 
 
 class Saved(ScheduleSettings, frozen=True, kw_only=True):
-    """Settings as they are kept."""
+    """Settings as stored."""
 
     created_at: Millis
     updated_at: Millis
@@ -52,7 +52,7 @@ class Entry:
     settings: Saved
     state: State
     version: Millis
-    """Of the state."""
+    """Version of the state."""
 
     @property
     def timing(self) -> Timing:
@@ -61,7 +61,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """When to look at a schedule, and since when that is known."""
+    """When a schedule is due, and since when that is known."""
 
     id: str
     at: Millis
@@ -79,23 +79,23 @@ class ScheduleBook:
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, namespace: str, name: str) -> Entry | None:
-        # The state first: settings that are newer than it make the change that follows a conflict
+        # The state first: if the settings are newer, the next change conflicts
         state = await self._records.get(_STATE, namespace, name)
         settings = None if state is None else await self._records.get(_SETTINGS, namespace, name)
         return None if state is None or settings is None else _entry(settings, state)
 
     async def get_many(self, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Entry]:
-        """Of these namespaces and names, those that can be read."""
+        """The readable schedules among these namespaces and names."""
         states = await self._records.named(_STATE, names)  # first, as above
         settings = await self._records.named(_SETTINGS, [*states])
         found: dict[tuple[str, str], Entry] = {}
         for name, known in settings.items():
-            with suppress(PlaitError):  # who asks for it alone hears of it
+            with suppress(PlaitError):  # reading it alone raises the error
                 found[name] = _entry(known, states[name])
         return found
 
     async def page(self, namespace: str, after: str | None, limit: int) -> list[Entry]:
-        """By name. One that is made or deleted meanwhile may be left out."""
+        """Schedules by name. One created or deleted during the read may be missing."""
         entries: list[Entry] = []
         while states := await self._records.list(_STATE, namespace, after=after, limit=limit - len(entries)):
             settings = await self._records.named(_SETTINGS, [(namespace, state.id) for state in states])
@@ -103,7 +103,7 @@ class ScheduleBook:
                 if (known := settings.get((namespace, state.id))) is not None:
                     try:
                         entries.append(_entry(known, state))
-                    except Damaged as error:  # who asks for it alone hears of it, too
+                    except Damaged as error:  # reading it alone raises the error, too
                         log.error("a schedule is left out of the list: %s", error)
             after = states[-1].id
             if len(entries) >= limit:
@@ -111,18 +111,18 @@ class ScheduleBook:
         return entries
 
     async def due(self, after: str | None, limit: int) -> list[Due]:
-        """Of all namespaces, the earliest first."""
+        """Due times of all namespaces, the earliest first."""
         return [_due(record) for record in await self._records.list(_DUE, after=after, limit=limit)]
 
     async def fires(self, namespace: str, name: str, limit: int) -> list[Fire]:
-        """Newest first."""
+        """Outcomes of its times, newest first."""
         found = await self._records.list(_fires_of(name), namespace, limit=limit, newest_first=True)
         return [read_body(record, Fire) for record in found]
 
     # -- writing -------------------------------------------------------------------------------------------------
 
     async def add(self, namespace: str, name: str, settings: Saved, state: State) -> bool:
-        """False if there is one of that name."""
+        """Adds a schedule; False if the name is taken."""
         now = self._clock.now()
         changes = [
             RecordChange(_record(_STATE, namespace, name, state, now), "new"),
@@ -134,7 +134,7 @@ class ScheduleBook:
     async def change(
         self, entry: Entry, state: State, fires: Sequence[Fire] = (), settings: Saved | None = None
     ) -> Entry | None:
-        """The schedule as it is then. None, and nothing is written, if it has changed since it was read."""
+        """Changes a schedule and returns it. None, without writing, if it has changed since it was read."""
         now, namespace, name = self._clock.now(), entry.namespace, entry.name
         state, told = numbered(state, fires)
         kept = _record(_STATE, namespace, name, state, Millis(max(now, entry.version + 1)))
@@ -154,7 +154,7 @@ class ScheduleBook:
         return Entry(namespace, name, settings or entry.settings, state, kept.at)
 
     async def remove(self, entry: Entry) -> bool:
-        """With all that is kept of it. False if it has changed since it was read."""
+        """Deletes a schedule with all its records. False if it has changed since it was read."""
         now, namespace, name, last = self._clock.now(), entry.namespace, entry.name, entry.state.fires
         gone = [
             _record(_fires_of(name), namespace, _number(number), None, now)
@@ -169,7 +169,7 @@ class ScheduleBook:
         return await self._records.change_all(_writer(namespace, name), changes)
 
     async def forget(self, due: Due) -> None:
-        """Of a schedule that is not there any more."""
+        """Deletes the due time of a schedule that no longer exists."""
         await self._records.remove(_DUE, due.namespace, due.id)
 
 
@@ -188,7 +188,7 @@ def _record(kind: str, namespace: str, id: str, body: msgspec.Struct | None, at:
 
 
 def _moved(namespace: str, name: str, old: Millis | None, new: Millis | None, now: Millis) -> list[RecordChange]:
-    """The time to look at it, from one to another."""
+    """The changes that move its due time."""
     changes: list[RecordChange] = []
     if old is not None and old != new:
         changes.append(RecordChange(_record(_DUE, namespace, _due_id(namespace, name, old), None, now), "remove"))

@@ -1,5 +1,5 @@
-"""What became of the times of schedules, as this process decided it: for metrics. Never by schedule, of which there may
-be any number."""
+"""Counts of the outcomes that this process decided for schedules' times, for metrics. Never by schedule: there may be
+any number."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from plait.api.schedule import Cause, Fire, FireOutcome
 
 class ScheduleCounts:
     def __init__(self) -> None:
-        # From zero on: the increase of a counter that first appears with 1 is 0, and an alert would not see it
+        # Start at zero: the increase of a counter that first appears with 1 is 0, and an alert would not see it
         self.times: Counter[tuple[Cause, FireOutcome]] = Counter(
             dict.fromkeys(product(get_args(Cause), get_args(FireOutcome)), 0)
         )
         self.delay_ms = 0
-        """How late the runs of times were started, all together."""
+        """Total delay of started runs, in milliseconds."""
 
     def add(self, fires: Sequence[Fire]) -> None:
         for fire in fires:

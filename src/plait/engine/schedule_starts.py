@@ -1,4 +1,4 @@
-"""Starts the runs of schedules, as anybody starts a run: what a schedule names is resolved each time."""
+"""Starts the runs of schedules like any other run: a schedule's definition is resolved each time."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from plait.schedules.state import Slot, moment, run_id
 from .schedule_book import Entry
 
 SCHEDULE = "schedule"
-"""The label that says which schedule a run is of."""
+"""The label that names a run's schedule."""
 
 
 class StartRun(Protocol):
-    """As `Engine.start`."""
+    """The signature of `Engine.start`."""
 
     def __call__(
         self,
@@ -45,7 +45,7 @@ def _is_queued(settings: ScheduleSettings) -> bool:
 
 
 Plan = Callable[[Any, Any, str], Awaitable[object]]
-"""Refuses what could not be started."""
+"""Raises for what could not be started."""
 
 
 class ScheduleStarts:
@@ -78,7 +78,7 @@ class ScheduleStarts:
             known = await self._store.run(run_key(entry.namespace, id))
             if known is None or known.labels.get(SCHEDULE) != entry.name:
                 raise
-            # Started before, with other code or other settings, by an engine that could not say so any more
+            # Started before, with other code or settings, by an engine that died before recording it
 
     def _definition(self, settings: ScheduleSettings) -> Any:
         given, dialect = settings.definition, settings.dialect

@@ -1,12 +1,13 @@
-"""Fires schedules: looks at those that are due, decides, and starts their runs.
+"""Fires schedules: reads those that are due, decides, and starts their runs.
 
     due ──> read ──> decide ──> commit: these times start, these don't ──> start runs ──> commit: they are started
               ▲                   │ somebody else was faster                  │ died here: whoever looks next
               └───────────────────┘                                           └ starts them, and gets the same runs
 
-An engine looks at the schedules of its own shards when they are due, and at others when nobody has for `GRACE`: so each
-is one engine's business, and yet no schedule waits for an engine that is gone, stopped, or without the code. Whoever
-looks, a time becomes one run: the decision is one commit, and the run's id is the time's.
+An engine handles the schedules of its own shards when they are due, and others once they are overdue by `GRACE`: so
+each is one engine's business, and yet no schedule waits for an engine that is gone, stopped, or without the code.
+Whichever engine fires it, a time becomes one run: the decision is one commit, and the run's id is derived from the
+time.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ from .schedule_book import Due, Entry, ScheduleBook
 log = logging.getLogger("plait.schedules")
 
 GRACE = 5_000
-"""Milliseconds that a schedule is left to the engine that owns its shard."""
+"""Milliseconds for which a due schedule is left to the engine that owns its shard."""
 _RECHECK = 10_000
-"""Between looks at one that waits for something."""
+"""Milliseconds between two checks of a schedule that waits for something."""
 _PATIENCE = 60_000
-"""For which a run that can't be started now is tried again, beside the time that the schedule allows."""
+"""Milliseconds for which a failing start is retried, in addition to the schedule's own limit."""
 _AFTER_BUG = 60_000
 _AFTER_NEWS = 0.2
-"""Seconds in which all that other processes tell causes one look."""
+"""Seconds in which all notifications of other processes cause one check."""
 _FIRST_PAGE = 20
-"""Most looks find few that are due, or none."""
+"""Size of the first page: most checks find few due schedules, or none."""
 _PAGE = 500
 _AT_ONCE = 200
 _LATER = (404, 429)
-"""What may be otherwise in a moment, or in another engine: the code is not here, too many starts."""
+"""Statuses that may change in a moment, or in another engine: the code is missing here, or too many starts."""
 
 StartRun = Callable[[Entry, Slot], Awaitable[object]]
-"""Gives the run that is there, if it was started before."""
+"""Starts a run; returns the existing one if it was started before."""
 
 
 class Scheduler:
@@ -58,12 +59,12 @@ class Scheduler:
         self._next: Millis | None = None
         self._news: Alarm | None = None
         self._later: dict[tuple[str, str], Millis] = {}
-        """Schedules that are due, but not for us before then."""
+        """Due schedules, and when they become our business."""
         self._ends: dict[tuple[str, str], asyncio.Task[None]] = {}
-        """Runs whose end a schedule waits for."""
+        """Tasks that wait for the end of a run on behalf of a schedule."""
         self._looking = self._again = False
         self._seen = Millis(0)
-        """The latest time at which we looked; at the first look there was none."""
+        """Time of the latest check; 0 before the first."""
 
     # -- life ----------------------------------------------------------------------------------------------------
 
@@ -81,7 +82,7 @@ class Scheduler:
             task.cancel()
 
     def note(self, due: Millis | None) -> None:
-        """When to look, if not before."""
+        """Sets the time of the next check, unless an earlier one is set."""
         if not self._at_work or due is None:
             return
         if due <= self._kernel.clock.now():
@@ -92,7 +93,7 @@ class Scheduler:
     # -- looking -------------------------------------------------------------------------------------------------
 
     async def look(self) -> None:
-        """At all that is due, and sets the alarm for the rest; calls that come meanwhile cause one more look."""
+        """Checks all due schedules, and sets the alarm for the rest; calls during a check cause one more."""
         self._again = True
         if self._looking:
             return
@@ -106,7 +107,7 @@ class Scheduler:
             self._looking = False
 
     async def _look_once(self) -> Millis | None:
-        """Returns when to look again."""
+        """One check; returns when the next is due."""
         now = self._kernel.clock.now()
         everywhere = now < self._seen - AHEAD or not self._seen
         self._seen = now
@@ -139,7 +140,7 @@ class Scheduler:
         return [each for each in found if isinstance(each, int)]
 
     async def _read(self, ready: Sequence[Due]) -> Mapping[tuple[str, str], Entry]:
-        """In two questions to the store, however many they are; each alone if one of them can't be read."""
+        """Reads schedules in two queries, however many they are; none if that fails, so that each is read by itself."""
         try:
             return await self._book.get_many([(due.namespace, due.name) for due in ready])
         except Unavailable:
@@ -148,7 +149,7 @@ class Scheduler:
             return {}
 
     def _ready_at(self, due: Due) -> Millis:
-        """When it is our business."""
+        """When this engine should handle it."""
         own = self._kernel.owns(RunId(f"{due.namespace}/{due.name}"))
         at = due.at if own else due.at + GRACE
         return Millis(max(at, self._later.get((due.namespace, due.name), 0)))
@@ -161,7 +162,7 @@ class Scheduler:
             return again
         except Unavailable:
             raise
-        except Exception as error:  # one that can't be read must not stop the others
+        except Exception as error:  # one unreadable schedule must not stop the others
             level = logging.WARNING if isinstance(error, PlaitError) else logging.ERROR
             log.log(level, "schedule %s: %s", due.name, error, exc_info=level == logging.ERROR)
             return self._put_off(due.namespace, due.name, Millis(self._kernel.clock.now() + _AFTER_BUG))
@@ -171,8 +172,8 @@ class Scheduler:
     async def fire(
         self, namespace: str, name: str, looked: Millis | None = None, entry: Entry | None = None
     ) -> Millis | None:
-        """Decides and starts whatever can be now. Returns when to look again; None if there is nothing to wait for.
-        `entry`: the schedule, if it was read a moment ago."""
+        """Decides and starts whatever is possible now. Returns when to check again; None if there is nothing to wait
+        for. `entry`: the schedule, if it was just read."""
         entry = entry or await self._book.get(namespace, name)
         while entry is not None:
             now = self._kernel.clock.now()
@@ -189,19 +190,19 @@ class Scheduler:
             if changed is not None and stuck:
                 return self._put_off(namespace, name, Millis(now + _RECHECK))
             if changed is not None and not changed.state.starting and _is_later(changed.state.due, now):
-                return await self._wait(changed, now)  # nothing is left to decide: its run need not be asked for
+                return await self._wait(changed, now)  # nothing is left to decide: its run need not be read
             entry = changed or await self._book.get(namespace, name)
         return None
 
     async def running(self, entry: Entry) -> set[str]:
-        """Those of its runs that have not ended."""
+        """Its runs that have not ended."""
         keys = [run_key(entry.namespace, each) for each in entry.state.active]
         rows = await asyncio.gather(*map(self._kernel.store.run, keys))
         known = zip(entry.state.active, rows, strict=True)
         return {each for each, row in known if row is not None and row.status == "running"}
 
     async def _start_all(self, entry: Entry, now: Millis) -> Round:
-        """Those that can't be started now stay; in the end it is recorded that they could not."""
+        """Starts the chosen times. Those that can't start now stay; in the end their failure is recorded."""
         found, slots = Round(entry.state), entry.state.starting
         failures = await asyncio.gather(*(self._start(entry, slot, now) for slot in slots))
         for slot, failure in zip(slots, failures, strict=True):
@@ -211,7 +212,7 @@ class Scheduler:
         return Round(settled(found.state, entry.timing, now), found.fires) if found.fires else found
 
     async def _start(self, entry: Entry, slot: Slot, now: Millis) -> str | None:
-        """Why it can't be started, empty if it was; None if that may change."""
+        """Starts one run. Returns why it can't be started, empty if it was; None if that may change."""
         try:
             await self._start_run(entry, slot)
         except Unavailable:
@@ -245,7 +246,7 @@ class Scheduler:
         return until
 
     def _await_end(self, namespace: str, name: str, run: str) -> None:
-        """A hint, as an alarm is: to look again before the next time comes."""
+        """Checks again when the run ends, before the next time comes. Like an alarm, only a hint."""
         known = self._ends.get((namespace, name))
         if self._at_work and (known is None or known.done()):
             ended = asyncio.get_running_loop().create_task(self._ended(namespace, name, run))
@@ -256,7 +257,7 @@ class Scheduler:
         try:
             outcome = await self._kernel.outcome(run_key(namespace, run))
         except PlaitError:
-            return  # the engine stops, or the store is away: the next look finds it
+            return  # the engine stops, or the store is unavailable: the next check finds it
         if outcome.blocked is None:
             self._kernel.keep_trying(partial(self._look_again, namespace, name))
 

@@ -1,6 +1,6 @@
-"""`engine.schedules`: runs that are started again and again, by a cron expression or an interval.
+"""`engine.schedules`: runs started repeatedly, by a cron expression or an interval.
 
-Whoever changes a schedule, in whichever process, changes records; engines that work on the database hear of it.
+Changing a schedule, in any process, changes records; engines on the same database are notified.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .schedule_starts import ScheduleStarts
 from .scheduler import Scheduler
 
 MOST_BACKFILLED = 10_000
-"""Times of one backfill."""
+"""Most times in one backfill."""
 _FIELDS = ScheduleSettings.__struct_fields__
 
 Change = Callable[[Entry, Millis], Round]
@@ -76,10 +76,10 @@ class Schedules:
         check: bool = True,
         **queueing: Unpack[QueueChoice],
     ) -> Schedule:
-        """A new schedule; it is durable when this returns. `cron` has five fields and is read in the time zone `tz`;
-        `every` is an interval in seconds. `catchup` says how late a time that was missed still starts a run. With
-        `replace`, one of that name gets these settings: it stays paused if it was, and if its times change, they count
-        from now. A definition that is not known here, or does not take the input, is refused, unless `check` is
+        """Creates a schedule; durable when this returns. `cron` has five fields and is read in the time zone `tz`;
+        `every` is an interval in seconds. `catchup` is how late a missed time still starts a run. With `replace`, an
+        existing schedule of that name gets these settings: it stays paused if it was, and if its times change, they
+        count from now. A definition that is unknown here, or does not accept the input, is refused, unless `check` is
         False. Its runs wait on a `queue`, if one is named."""
         settings = settings_of(
             definition,
@@ -118,7 +118,7 @@ class Schedules:
             if known is not None and new:
                 if _saved(settings, known.settings.created_at, known.settings.updated_at) != known.settings:
                     raise _exists(name)
-                return shown(known, now)  # sent again by someone who missed the answer
+                return shown(known, now)  # sent again because the answer was lost
             if known is None:
                 saved = _saved(settings, now, now)
                 state = decide.resumed(State(cursor=now), timing, now)
@@ -135,30 +135,30 @@ class Schedules:
 
     @property
     def counts(self) -> ScheduleCounts:
-        """What became of the times that this process looked at."""
+        """Outcomes of the times that this process handled."""
         return self._book.counts
 
     async def delete(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> None:
-        """Its runs stay, and go on."""
+        """Deletes a schedule; its runs stay, and continue."""
         while not await self._book.remove(await self._found(name, namespace)):
             pass  # it fired meanwhile
 
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, name: str, namespace: str = DEFAULT_NAMESPACE, *, times: int = SHOWN) -> Schedule:
-        """With its next times."""
+        """A schedule with its next times."""
         return shown(await self._found(name, namespace), self._clock.now(), times)
 
     async def list(
         self, namespace: str = DEFAULT_NAMESPACE, *, after: str | None = None, limit: int = 100
     ) -> list[Schedule]:
-        """By name, each with its next time; those after the name `after`."""
+        """Schedules by name, after the name `after`, each with its next time."""
         self._kernel.must_live()
         now = self._clock.now()
         return [shown(entry, now, 1) for entry in await self._book.page(check_namespace(namespace), after, limit)]
 
     async def fires(self, name: str, namespace: str = DEFAULT_NAMESPACE, *, limit: int = 50) -> list[Fire]:
-        """What became of its times, newest first. The newest 200 are kept."""
+        """The outcomes of its times, newest first. The newest 200 are kept."""
         await self._found(name, namespace)
         return await self._book.fires(namespace, name, limit)
 
@@ -171,14 +171,14 @@ class Schedules:
         after: datetime | None = None,
         count: int = SHOWN,
     ) -> list[Millis]:
-        """The times that a schedule would have next."""
+        """The next times of a schedule with these settings."""
         start = self._clock.now() if after is None else moment_of("after", after)
         return timing_of(cron, None if every is None else span_of("every", every), tz).times(start, count)
 
     # -- control -------------------------------------------------------------------------------------------------
 
     async def pause(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> Schedule:
-        """Times that come while it is paused don't count, not even afterwards. Runs go on, backfills wait."""
+        """Pauses a schedule: times that come while it is paused are skipped for good. Runs continue, backfills wait."""
 
         def pause(entry: Entry, now: Millis) -> Round:
             return Round(decide.settled(msgspec.structs.replace(entry.state, paused=True), entry.timing, now))
@@ -186,7 +186,7 @@ class Schedules:
         return await self._changed(name, namespace, pause)
 
     async def resume(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> Schedule:
-        """From now on."""
+        """Resumes a schedule from now on."""
 
         def resume(entry: Entry, now: Millis) -> Round:
             return Round(decide.resumed(entry.state, entry.timing, now) if entry.state.paused else entry.state)
@@ -196,8 +196,8 @@ class Schedules:
     async def trigger(
         self, name: str, namespace: str = DEFAULT_NAMESPACE, *, overlap: Overlap | None = None
     ) -> Triggered:
-        """Starts a run now, also while it is paused; durable when this returns. `overlap` instead of the schedule's
-        says what to do if another run has not ended."""
+        """Starts a run now, even while paused; durable when this returns. `overlap` overrides the schedule's own
+        setting for a run that has not ended."""
         while True:
             entry = await self._found(name, namespace)
             now, running = self._clock.now(), await self.scheduler.running(entry)
@@ -224,8 +224,8 @@ class Schedules:
         *,
         overlap: BackfillOverlap = "queue",
     ) -> BackfillStarted:
-        """Starts runs for times of the past, from `since` to `until`, both included: one after the other, or with
-        `allow` side by side. Times that have a run don't get another."""
+        """Starts runs for past times, from `since` to `until`, both included: one after the other, or concurrently with
+        `allow`. Times that have a run get no other."""
         first, last = moment_of("since", since), moment_of("until", until)
         found: list[Millis] = []
 
@@ -281,7 +281,7 @@ def _saved(settings: ScheduleSettings, created_at: Millis, updated_at: Millis) -
 
 
 def _past(timing: Timing, first: Millis, last: Millis, now: Millis) -> list[Millis]:
-    """The times of a range that has passed; refuses one without any, or with too many."""
+    """The past times of a range; raises if there are none, or too many."""
     until = min(last, now)
     found = list(islice(takewhile(lambda at: at <= until, timing.after(Millis(first - 1))), MOST_BACKFILLED + 1))
     if not found:

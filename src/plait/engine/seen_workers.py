@@ -1,4 +1,4 @@
-"""Which workers ask for tasks: noted now and then, so that a run can say that nobody would do what it waits for."""
+"""Which workers poll for tasks: recorded at intervals, so that a run can report that no worker would take its task."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from plait.kernel.ids import Millis
 from plait.kernel.store import Store
 
 NOTE_EVERY = 5.0
-"""Seconds between two notes of one worker."""
+"""Seconds between two records of one worker."""
 RECENTLY = Millis(15_000)
-"""A worker that did not ask for longer is not counted on."""
+"""Milliseconds without a poll after which a worker no longer counts."""
 
 
 class SeenWorkers:

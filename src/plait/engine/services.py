@@ -1,4 +1,4 @@
-"""What an engine offers its bundles."""
+"""Services of an engine for its bundles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plait.workers.common import CommonExecutors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """The parts that dialects are made with."""
+    """The parts that dialects are built with."""
 
     records: Records
     clock: Clock
@@ -28,8 +28,8 @@ class Services:
     executors: CommonExecutors
     models: Models
     alive: Callable[[], Any]
-    """The hosts that engines are alive on; awaited."""
+    """Returns, awaited, the hosts with live engines."""
     watches: bool
-    """Time is real: what others do is worth looking at."""
+    """Time is real, so background monitoring makes sense."""
     tell: Callable[[RunId, str, object], Awaitable[None]]
-    """Sends a message of some name to a run; durable when that is done."""
+    """Sends a named message to a run; durable when awaited."""

@@ -1,4 +1,4 @@
-"""How long a run may take, as callers say it."""
+"""A run's time limit, as callers give it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Runs that nothing will move: no event for five minutes, and no person, timer, child, retry or task to wait for.
+"""Stalled runs: no event for five minutes, and no person, timer, child, retry or task to wait for.
 
-They are shown, never ended: what is behind it, mostly a bug or a damaged row, is for a person to find out.
+They are shown, never ended: the cause, mostly a bug or a damaged row, is for a person to find.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST = 1_000
 
 
 async def stalled_runs(kernel: Kernel, query: RunFilter) -> list[RunRow]:
-    """Oldest first, at most a thousand."""
+    """Stalled runs, oldest first, at most a thousand."""
     before = Millis(kernel.clock.now() - AFTER)
     found = await kernel.store.stalled(before, query.namespace, min(query.limit, _MOST))
     rows = [await kernel.store.run(run_id) for run_id in found]
@@ -29,7 +29,7 @@ async def how_many(kernel: Kernel) -> int:
 
 
 async def stalled_reason(kernel: Kernel, row: RunRow, reasons: list[Reason]) -> Reason | None:
-    """Says so, if a run is one of them."""
+    """The reason to show if the run is stalled; else None."""
     if row.phase != "waiting" or any(reason.kind not in STALLED_KINDS for reason in reasons):
         return None
     head = (await kernel.store.heads([row.id])).get(row.id, Seq(0))

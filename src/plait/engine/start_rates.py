@@ -1,4 +1,4 @@
-"""How many runs a namespace may start a minute, where its operators have set that. Each process counts its own."""
+"""Limits of starts per minute in a namespace, if its operators set any. Each process counts by itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class StartRates:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._started: dict[tuple[str, str], deque[int]] = {}
-        """By namespace and what is counted together: when, the oldest first."""
+        """Start times, oldest first, by namespace and group."""
 
     def take(self, namespace: str, rate: tuple[str, int] | None) -> None:
         """Counts a start, or refuses it."""

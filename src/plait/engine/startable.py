@@ -1,4 +1,4 @@
-"""What an engine is given to start: definitions, and modules that hold some."""
+"""What an engine is given to start: definitions, and modules that contain some."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from plait.kernel.errors import InvalidInput
 
 
 def asked(definition: object, resolved: Resolved) -> str:
-    """What a run was asked for by, where that says more than its name."""
+    """The reference that a run was requested by, if it differs from the definition's name."""
     name = definition.definition if isinstance(definition, Reference) else definition
     return name if isinstance(name, str) and name != resolved.definition else ""
 
 
 def flat(definitions: Iterable[object]) -> Iterator[object]:
-    """With what modules hold in place of the modules."""
+    """Replaces modules by what they contain."""
     for definition in definitions:
         if isinstance(definition, ModuleType):
             yield from vars(definition).values()

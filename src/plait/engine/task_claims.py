@@ -1,4 +1,4 @@
-"""Claims as they are made: taken from the store, given back if nobody can be told of them, and shaped for a worker."""
+"""New claims: taken from the store, released if they can't be delivered, and shaped for a worker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TaskClaims:
         self._executors = executors
 
     async def take(self, request: ClaimRequest) -> list[HeldTask]:
-        """Whoever leaves while the store is at it never learns what it got, so that is free again at once."""
+        """Claims tasks. If the caller is cancelled while the store works, the tasks are released again."""
         taking = asyncio.ensure_future(self._kernel.store.queues.claim(request))
         try:
             return await asyncio.shield(taking)
@@ -41,7 +41,7 @@ class TaskClaims:
 
     @contextlib.asynccontextmanager
     async def or_freed(self, taken: Sequence[HeldTask]) -> AsyncGenerator[None]:
-        """What fails or is cancelled before their worker is told of them leaves no claims behind."""
+        """Releases the claims if an error or cancellation occurs before the worker gets them."""
         try:
             yield
         except BaseException:
@@ -50,7 +50,8 @@ class TaskClaims:
             raise
 
     async def shaped(self, taken: Sequence[HeldTask]) -> list[QueueTask]:
-        """One that can't be read keeps no worker from the others: its claim runs out, and its run says why."""
+        """The tasks for a worker. An unreadable one does not block the others: its claim expires, and its run reports
+        why."""
         found: list[QueueTask] = []
         async with self.or_freed(taken):
             for held in taken:
@@ -96,6 +97,6 @@ class TaskClaims:
         )
 
     async def _input(self, task: QueuedTask) -> Any:
-        """Addresses for results are filled in here: a worker need not know where the server is, nor its secret."""
+        """The input with callback addresses filled in: a worker need not know the server's address or secret."""
         found = await task_payload.whole(self._kernel.store, task.input, task.blobs)
         return fill_in(found, task.run_id, task.node, self._executors.callbacks)

@@ -1,4 +1,4 @@
-"""Journals of attempts that workers on queues keep: what a worker is given of one, and what it may send."""
+"""Journals of attempts in queue workers: what a worker gets, and what it may send."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plait.kernel.queued import QueuedTask
 
 
 async def past_of(kernel: Kernel, task: QueuedTask) -> tuple[list[Any], TaskFailure | None]:
-    """What the attempt has kept so far, and why the one before it failed."""
+    """The attempt's journal so far, and why the previous attempt failed."""
     row = await kernel.store.run(task.run_id)
     if row is None:
         return [], None
@@ -28,13 +28,13 @@ async def past_of(kernel: Kernel, task: QueuedTask) -> tuple[list[Any], TaskFail
 
 
 def told_by(events: Sequence[Any], claim: ClaimId) -> tuple[AttemptEvent, ...]:
-    """What comes with an entry is about the attempt of the claim: a worker knows that by the claim's id alone."""
+    """Events sent with an entry, assigned to the claim's attempt: a worker knows it only by the claim's id."""
     found: tuple[AttemptEvent, ...] = read_as(list(events), tuple[AttemptEvent, ...], "events")
     return tuple(msgspec.structs.replace(each, token=claim.token, attempt=claim.attempt) for each in found)
 
 
 def read_as(given: Any, kind: Any, field: str) -> Any:
-    """What came as JSON, in the shape that it must have."""
+    """Converts JSON from a worker to the required type."""
     try:
         return msgspec.json.decode(values.encode(given), type=kind)
     except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""When what happened: the nodes of a run as bars, each with its attempts; a pure function of picture and log."""
+"""Timelines: the nodes of a run as bars with their attempts; a pure function of picture and log."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bars(nodes: Iterable[Node], events: Iterable[Recorded], now: Millis) -> list
 
 
 def _tries(node: Node, marks: Sequence[Recorded], now: Millis) -> list[Try]:
-    """Between one mark and the next: of the task itself, or of a run that ended and was taken up again."""
+    """The tries of a node, each between two marks: of the task itself, or of a run that ended and was reopened."""
     if node.token is None or node.started_at is None:
         return []
     found: list[Try] = []
@@ -46,9 +46,9 @@ def _tries(node: Node, marks: Sequence[Recorded], now: Millis) -> list[Try]:
     ended: Recorded | None = None
     for mark in marks:
         if mark.at < node.started_at:
-            continue  # of a try that a rewind took back
+            continue  # a try that was rewound
         if mark.type == REOPENED:
-            # Tried again, if it ended later; in the same millisecond only if it had used up its attempts
+            # Retried, if it ended later; in the same millisecond only if it had exhausted its attempts
             if node.ended_at is None or node.ended_at - (due is not None) >= mark.at:
                 found += _failed(found, due, ended)
                 due = mark.at
@@ -59,7 +59,7 @@ def _tries(node: Node, marks: Sequence[Recorded], now: Millis) -> list[Try]:
         else:
             ended = mark
     if due is None or (node.ended_at is None and due > now):
-        return found  # it waits for the next one, or has had its last
+        return found  # it waits for the next try, or has had its last
     last = _outcome(node)
     facts = {"queued": node.queued} if node.ended_at is not None else {}
     error = node.error if last in _BAD else None
@@ -67,7 +67,7 @@ def _tries(node: Node, marks: Sequence[Recorded], now: Millis) -> list[Try]:
 
 
 def _failed(before: Sequence[Try], due: Millis | None, mark: Recorded | None) -> list[Try]:
-    """The try that a mark ends; none if none was under way."""
+    """The try that a mark ends; none if none was in flight."""
     if due is None or mark is None:
         return []
     told = mark.data.get("error")

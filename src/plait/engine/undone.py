@@ -1,4 +1,4 @@
-"""Rollback in a run's picture: a node for each compensator, beside the step that it undoes."""
+"""Rollback in a run's picture: a node for each compensator, beside the step that it compensates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STATUS: dict[str, NodeStatus] = {"completed": "completed", "failed": "failed", 
 
 
 def undo_nodes(run: Run, done: Iterable[Node], events: Iterable[Recorded]) -> tuple[list[Node], list[Edge]]:
-    """Newest first, as they run; none for a run that was never rolled back."""
+    """Compensator nodes, newest first, as they run; none for a run that was never rolled back."""
     rollback = run.state.rollback
     if rollback is None:
         return [], []
@@ -37,7 +37,7 @@ def undo_nodes(run: Run, done: Iterable[Node], events: Iterable[Recorded]) -> tu
 
 
 def _steps(events: Iterable[Recorded]) -> tuple[Millis | None, dict[str, Recorded]]:
-    """When the rollback began, and how each compensator ended last."""
+    """When the rollback started, and the latest outcome of each compensator."""
     begun: Millis | None = None
     steps: dict[str, Recorded] = {}
     for event in events:

@@ -1,5 +1,4 @@
-"""What an engine does beside its own runs, where time is real: it watches its event loop, removes old runs, and helps
-other engines."""
+"""Background work of an engine in real time: watches its event loop, removes old runs, and helps other engines."""
 
 from __future__ import annotations
 

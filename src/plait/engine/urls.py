@@ -1,4 +1,4 @@
-"""From a database URL to a store."""
+"""Maps a database URL to a store."""
 
 from __future__ import annotations
 

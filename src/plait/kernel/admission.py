@@ -1,9 +1,8 @@
-"""Who may begin: the one place that knows what the limits of a queue mean, for runs and for tasks.
+"""Admission: the one place that knows what the limits of a queue mean, for runs and for tasks.
 
-A store gathers what is under way and what began lately, and asks a `Gate` about those that wait, in their order. The
-gate only counts: it reads no clock and no database, so the same counts give the same answer in every process. What is
-counted are rows (runs that run, claims that hold, starts of the last period), never a counter that a crash could leave
-wrong.
+A store counts what is running and what started recently, and asks a `Gate` about the waiting entries in order. The gate
+reads no clock and no database, so the same counts give the same answer in every process. The counts come from rows
+(running runs, live claims, starts of the last period), never from a counter that a crash could leave wrong.
 """
 
 from __future__ import annotations
@@ -15,46 +14,48 @@ import msgspec
 from .ids import Millis
 
 EVERY_QUEUE = "*"
-"""In place of a queue's name: limits of all queues of a namespace together."""
+"""Stands in place of a queue's name for limits that apply to all queues of a namespace together."""
 SECOND = Millis(1_000)
 
 
 class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """The limits of a queue; runs and tasks are counted apart, or a run could wait for a slot that it holds."""
+    """The limits of a queue. Runs and tasks are counted apart; otherwise a run could wait for a slot that it holds
+    itself."""
 
     concurrency: int | None = None
-    """How many at once, over all processes."""
+    """Most entries running at once, over all processes."""
     per_worker: int | None = None
-    """How many one process has at once: of tasks, a worker; of runs, the engine that owns them."""
+    """Most entries running at once in one process: the worker of a task, the engine that owns a run."""
     rate: int | None = None
-    """How many may begin in any `period`."""
+    """Most starts within one `period`."""
     period: Millis = SECOND
     partitioned: bool = False
-    """Each key has these limits for itself; without a key nothing can be queued."""
+    """Limits apply to each partition key by itself; nothing can be queued without a key."""
     max_waiting: int | None = None
-    """More than these are refused; of each key, if partitioned."""
+    """Longest backlog; further entries are refused. Per key if partitioned."""
     paused: bool = False
-    """Nothing begins. What has begun goes on."""
+    """Nothing starts; what is running continues."""
 
 
 NO_LIMITS = QueueSettings()
 
 
 class Starts(msgspec.Struct, frozen=True, gc=False):
-    """What began within the last period."""
+    """Starts within the last period."""
 
     count: int
     ago: Millis
-    """How long ago the first of them did."""
+    """Milliseconds since the first of them."""
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a limit is compared with, by partition; of a queue without partitions, all are under one key or several."""
+    """The counts that limits are compared with, by partition; a queue without partitions may have one key or
+    several."""
 
     running: Mapping[str, int] = {}
     starts: Mapping[str, Starts] = {}
     by_worker: Mapping[str, int] = {}
-    """Of `running`, by the process that has them, where that counts."""
+    """`running` by process, where a limit per process applies."""
 
 
 class Limit(msgspec.Struct, frozen=True, gc=False):
@@ -64,27 +65,27 @@ class Limit(msgspec.Struct, frozen=True, gc=False):
 
 
 class Gate:
-    """Answers for each that waits, in turn, whether it may begin; one that may counts from then on."""
+    """Decides, entry by entry, whether a waiting entry may start, and counts each one that it admits."""
 
     def __init__(self, limits: Sequence[Limit], worker: str | None = None) -> None:
         self._counts = [_Count(limit) for limit in limits]
         self._worker = worker
-        """Who would get all that begins; None: those that wait say who would."""
+        """The process that all admitted entries go to; None: each entry names its own."""
 
     @property
     def is_closed(self) -> bool:
-        """Nobody may begin, whatever the key."""
+        """Nothing can start, whatever its key."""
         worker = self._worker
         return any(count.is_closed or (worker is not None and count.of_worker(worker)) for count in self._counts)
 
     @property
     def full(self) -> list[str]:
-        """The keys that may not begin anything: nobody need be looked at who waits with one of them."""
+        """Keys without a free slot: entries with these need not be read."""
         return sorted({key for count in self._counts for key in count.full})
 
     @property
     def full_workers(self) -> list[str]:
-        """The processes that may not begin anything."""
+        """Processes without a free slot."""
         return sorted({worker for count in self._counts for worker in count.full_workers})
 
     @property
@@ -92,7 +93,7 @@ class Gate:
         return any(count.counts_workers for count in self._counts)
 
     def admits(self, partition: str, worker: str = "") -> bool:
-        """Whether one with this key may begin, in that process; it is counted if so."""
+        """Whether an entry with this key may start in that process; counts it if so."""
         worker = worker if self._worker is None else self._worker
         if any(count.refusal(partition, worker) for count in self._counts):
             return False
@@ -101,22 +102,22 @@ class Gate:
         return True
 
     def choose(self, waiting: Iterable[tuple[int, str]]) -> list[int]:
-        """Of those that wait, as id and key in their order, the ids that may begin."""
+        """The ids that may start, from waiting (id, key) pairs in their order."""
         return [id for id, partition in waiting if self.admits(partition)]
 
     @property
     def wait(self) -> Millis | None:
-        """After how long a limit of rate lets the next one begin; None if none is in the way."""
+        """Milliseconds until a rate limit allows the next start; None if no rate limit is reached."""
         return min((wait for count in self._counts if (wait := count.wait) is not None), default=None)
 
     def why(self, partition: str, worker: str = "") -> str:
-        """What keeps one with this key from beginning, in a few words; empty if nothing does."""
+        """What keeps an entry with this key from starting, in a few words; empty if nothing does."""
         worker = worker if self._worker is None else self._worker
         return next((why for count in self._counts if (why := count.refusal(partition, worker))), "")
 
 
 class _Count:
-    """One limit, and how much of it is used."""
+    """One limit and its current use."""
 
     def __init__(self, limit: Limit) -> None:
         self._settings = limit.settings
@@ -189,7 +190,7 @@ class _Count:
 
 
 def duration(millis: Millis) -> str:
-    """As people say it: `1 s`, `1.5 s`, `2 min`, `1 h`."""
+    """A duration for people: `1 s`, `1.5 s`, `2 min`, `1 h`."""
     for name, size in (("h", 3_600_000), ("min", 60_000)):
         if millis >= size and not millis % size:
             return f"{millis // size} {name}"

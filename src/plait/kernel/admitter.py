@@ -1,10 +1,9 @@
-"""Lets runs that wait on queues start: looks at the queues when a run joins one, a slot comes back or a delay is over.
+"""Admits queued runs when a run joins a queue, a slot frees up or a delay ends.
 
-Any engine may look, at any queue: what a look may do is decided in the store's transaction, so two that look at once
-admit no run twice and pass no limit. What nobody told this process of, as runs that others put on queues, it hears of
-with the next news, and looks at most once a second for that. Each queue has its turn before another has a second one,
-and the namespaces take turns: none waits for the backlog of another, not even one whose runs come while that is being
-admitted, because the order is made anew every few turns.
+Any engine may admit from any queue: the store decides in a transaction, so two engines at once admit no run twice and
+exceed no limit. Changes made by other processes arrive as notifications, checked at most once a second. Queues take
+turns, and so do namespaces: none waits for the backlog of another, not even for one that grows while it is being
+admitted, because the order is rebuilt every few turns.
 """
 
 from __future__ import annotations
@@ -27,11 +26,12 @@ from .store import InboxRow, Store, Write
 log = logging.getLogger("plait.kernel")
 
 _AT_ONCE = 50
-"""Runs of one queue, before the next has its turn."""
+"""Runs admitted from one queue in one turn."""
 _EVERY = Millis(1_000)
-"""Between two looks while runs wait, as another process may not tell that a slot came back; and between news."""
+"""Milliseconds between two checks while runs wait (another process may not announce a free slot), and between two
+checks caused by notifications."""
 _TURNS = 8
-"""That queues have before those come in that were asked for meanwhile."""
+"""Turns before newly requested namespaces join the order."""
 
 
 class Admitter:
@@ -44,14 +44,14 @@ class Admitter:
         self._inbox = inbox
         self._background = background
         self._enabled = enabled
-        """False: other engines do the work, and hear of it as news."""
+        """False: other engines admit runs, and learn of changes by notification."""
         self._asked: set[str | None] = set()
-        """Namespaces to look at; None: all of them."""
+        """Namespaces to check; None stands for all."""
         self._looking = False
         self._alarm: Alarm | None = None
         self._due = 0.0
         self._waits: list[float] = []
-        """When to look again, of looks that were broken off."""
+        """When to check again, kept from checks that were interrupted."""
         self._turns = 0
         self._served: dict[tuple[str, str], int] = {}
         """When queues that have runs had their last turn: who waited longest is next."""
@@ -60,19 +60,19 @@ class Admitter:
         self._looked = float("-inf")
 
     def ring(self, namespace: str | None = None) -> None:
-        """A run joined a queue, a slot came back, or limits changed: in a namespace, or anywhere."""
+        """Checks a namespace, or all, after a run joined a queue, a slot freed up or limits changed."""
         if self._enabled:
             self._asked.add(namespace)
             self._background.keep_trying(self.look)
 
     def news(self) -> None:
-        """Another process wrote something; most often it has nothing to do with queues."""
+        """Another process wrote something, usually unrelated to queues."""
         if self._alarm is None and self._enabled:
             since = (self._clock.monotonic() - self._looked) * 1000
             self._look_in([Millis(round(max(0.0, _EVERY - since)))], every=True)
 
     async def look(self) -> None:
-        """Calls that come meanwhile cause one more round."""
+        """Checks all requested namespaces; calls during a check cause one more round."""
         if self._looking:
             return
         self._looking = True
@@ -82,13 +82,13 @@ class Admitter:
                 try:
                     await self._look(None if None in asked else asked)
                 except BaseException:
-                    self._asked |= asked  # for the next try
+                    self._asked |= asked  # kept for the next try
                     raise
         finally:
             self._looking = False
 
     async def _look(self, namespaces: Collection[str | None] | None) -> None:
-        """In these namespaces, or in all."""
+        """Checks these namespaces; None: all."""
         self._looked = self._clock.monotonic()
         known = await self._store.run_queues.queues()
         self._served = {queue: self._served.get(queue, 0) for queue in known}
@@ -110,13 +110,13 @@ class Admitter:
         self._look_in([Millis(max(0, round((due - now) * 1000))) for due in waits], every=namespaces is None)
 
     async def _admit(self, namespace: str, queue: str) -> bool:
-        """One turn of a queue; says whether it wants another at once."""
+        """One turn of a queue; returns whether it needs another at once."""
         self._turns += 1
         self._served[namespace, queue] = self._turns
         try:
             found = await self._store.run_queues.admit(namespace, queue, _AT_ONCE)
         except Unavailable:
-            self._inbox.look_soon()  # runs may have been admitted all the same, and nobody else would look for them
+            self._inbox.look_soon()  # the commit may have succeeded, and nothing else would deliver the admitted runs
             raise
         except Damaged as error:
             if (namespace, queue) not in self._damaged:
@@ -137,7 +137,8 @@ class Admitter:
         self._waits.append(self._clock.monotonic() + wait / 1000)
 
     def _look_in(self, waits: Sequence[Millis], *, every: bool) -> None:
-        """A look at some namespaces leaves the time that was set for the others, unless it is later."""
+        """Sets the next check. A check of some namespaces keeps the time already set for the others, unless the new one
+        is earlier."""
         due = self._clock.monotonic() + min(waits, default=Millis(0)) / 1000
         if every or not waits:
             self._disarm()
@@ -146,7 +147,7 @@ class Admitter:
             self._alarm, self._due = self._clock.call_later(min(waits) / 1000, self._look_now), due
 
     async def _expire(self, run_id: RunId) -> None:
-        """Its deadline passed while it waited: it starts only to say so."""
+        """The deadline passed while the run waited: start it only so that it fails."""
         error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
         await self._queue.append(
             withdrawal(run_id, Cancel(cause="deadline", error=error), "~overdue", self._clock.now())
@@ -171,7 +172,7 @@ class Admitter:
 
 
 def withdrawal(run_id: RunId, cancel: Cancel, key: str, now: Millis) -> Write:
-    """A run that may wait on a queue is cancelled: it takes no slot."""
+    """The write that cancels a run which may still wait on a queue, without taking a slot."""
     row = InboxRow(run_id, shard_of(run_id), key, values.plain(cancel), now)
     return Write(run_id, row.shard, None, inbox=[row], leaves_queue=True)
 
@@ -179,8 +180,8 @@ def withdrawal(run_id: RunId, cancel: Cancel, key: str, now: Millis) -> Write:
 def in_turn(
     queues: Sequence[tuple[str, str]], served: Mapping[tuple[str, str], int] = MappingProxyType({})
 ) -> list[tuple[str, str]]:
-    """One queue of each namespace, then another of each, and so on; who was served longest ago is first, of namespaces
-    and of queues."""
+    """One queue of each namespace, then a second of each, and so on. Within and among namespaces, the one served
+    longest ago is first."""
     by_namespace = [
         sorted(group, key=lambda queue: served.get(queue, 0))
         for _, group in groupby(sorted(queues), key=lambda queue: queue[0])

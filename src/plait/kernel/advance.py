@@ -1,4 +1,4 @@
-"""One round of a run: the inputs that wait, decided one after the other, as one unit of work to commit."""
+"""One round of a run: decides its waiting inputs one after the other, as one unit of work to commit."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .suspensions import forget_abandoned
 from .unit_of_work import UnitOfWork
 
 _INPUTS_AT_ONCE = range(100)
-"""Of one run before a commit: keeps the event loop responsive."""
+"""Inputs of one run per commit: bounded to keep the event loop responsive."""
 
 
 def advance(run: Run, now: Millis) -> UnitOfWork:
-    """All inputs that wait in the mailbox, decided one after the other."""
+    """Decides the inputs in the mailbox, one after the other."""
     state, mailbox = run.state, run.mailbox
     if now > state.at:
         state.at = now
@@ -31,16 +31,16 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
     run.was = state.status
     if run.asked:
         run.asked = []
-    # Its events are numbered from the next number on
+    # Event numbers continue after the last one
     unit = UnitOfWork(Write(run.id, run.shard, run.epoch, run.create, True), state.seq + 1, now)  # pyright: ignore[reportArgumentType]
     run.create = None
-    if run.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
+    if run.blocked is not None:  # a cancel must not wait for what blocks the run
         mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
     for _ in _INPUTS_AT_ONCE:
         input, key = mailbox.popleft()
         if key is not None:
             _handle(input, key, run, unit)
-        elif type(input) is TaskResult:  # by far the most common; these two are never refused
+        elif type(input) is TaskResult:  # by far the most common; neither of the two is ever refused
             take_result(input, run, unit)
         elif type(input) is Start:
             start(input, run, unit)
@@ -67,7 +67,7 @@ def _check_limits(run: Run, unit: UnitOfWork) -> None:
     if found.children:
         unit.unborn = drop_children(unit)
     cancel(Cancel(cause="limit", error=found.error), run, unit)
-    if unit.unborn:  # nor are they told that their parent ended
+    if unit.unborn:  # a child that is never created gets no message that its parent ended
         unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unit.unborn]
 
 

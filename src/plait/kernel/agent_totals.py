@@ -1,4 +1,4 @@
-"""What agents used in a run so far: kept with its row, so that lists tell it without reading logs."""
+"""What agents have used in a run so far: stored in the run's row, so that lists need not read logs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class AgentTotals(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     attempts: int = 0
     tokens: int = 0
     cost_usd: float | None = None
-    """None: the price of a call is not known."""
+    """None: the price of at least one call is unknown."""
 
     def begun(self) -> AgentTotals:
         return AgentTotals(self.attempts + 1, self.tokens, self.cost_usd)

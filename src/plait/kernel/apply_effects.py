@@ -1,6 +1,6 @@
-"""What the effects of a decision come to: rows in the write, and work to start after the commit.
+"""Turns the effects of a decision into rows of the write, and into work to start after the commit.
 
-Three effects are not for here, because the run's own life follows from them: `Finish`, `FailTask`, `Compensate`.
+Three effects change the run's own lifecycle and are handled elsewhere: `Finish`, `FailTask`, `Compensate`.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ def known_child(child: StartChild, known: Resolution) -> Resolved:
 def add_child(
     child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork, place: QueuedRun | None = None
 ) -> None:
-    """The child is made in its parent's commit. It holds values of the same subject, unless it names its own."""
+    """Creates the child in its parent's commit. The child's values belong to the parent's data subject, unless it names
+    its own."""
     shard, dialect = shard_of(child.run_id), resolved.dialect or child.dialect
     subject = run.info.labels.get(SUBJECT)
     labels = child.labels if subject is None else {SUBJECT: subject, **child.labels}
@@ -167,13 +168,13 @@ def cancel_child(effect: CancelChild, run: Run, unit: UnitOfWork, *, compensate:
 
 
 def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork) -> None:
-    """It could not be resolved: the parent gets that as the child's failure."""
+    """Reports to the parent that its child could not be resolved, as the child's failure."""
     unit.post(_refusal(child, describe(error), run, unit))
 
 
 def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) -> InboxRow:
     refusal = ChildFinished(child.token, child.run_id, "refused", error=error)
-    # Numbered, because the same child may be refused again after a retry; and several may want one id at once
+    # Numbered, because the same child may be refused again after a retry, and several children may ask for one id
     key = f"{refusal_key(child.run_id)}{run.state.seq}:{child.token}"
     return InboxRow(run.id, run.shard, key, values.plain(refusal), unit.at)
 
@@ -185,14 +186,14 @@ def _on_queue(child: StartChild, place: QueuedRun, run: Run, unit: UnitOfWork) -
         kind="conflict",
     )
     announcement = None
-    if child.announces:  # that it is there; not that it has a slot
+    if child.announces:  # says that the run exists, not that it has a slot
         body = values.plain(ChildStarted(child.token, child.run_id))
         announcement = InboxRow(run.id, run.shard, f"~child:{child.run_id}:started", body, unit.at)
     return ChildPlace(place, _refusal(child, taken, run, unit), announcement)
 
 
 def drop_children(unit: UnitOfWork) -> frozenset[RunId]:
-    """Takes back children that a limit forbids; returns their ids."""
+    """Removes the children that a limit forbids; returns their ids."""
     dropped = {child.row.id for child in unit.write.children} | {child.run_id for child in unit.unresolved or ()}
     unit.write.children, unit.unresolved = (), None
     return frozenset(dropped)

@@ -1,7 +1,7 @@
-"""Approvals as the store keeps them: what a run asks people, who voted, and how it was decided.
+"""Approval records as the store keeps them: the request, the votes and the decision.
 
-A record is open until it is decided, expires, or is withdrawn; then it stays as it is. Of one token of a run at most
-one is open, so changes name the token; a request that comes again after that is a new record with an id of its own.
+A record is open until it is decided, expires or is withdrawn; after that it never changes. A token of a run has at most
+one open record, so changes name the token. A later request under the same token is a new record with its own id.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ApprovalStatus = Literal["open"] | ClosedStatus
 
 
 class Escalation(msgspec.Struct, frozen=True, gc=False):
-    """One level of escalation: nobody decided for this long after the level before, so others are asked too."""
+    """One level of escalation: if nobody decides for this long after the previous level, more approvers are added."""
 
     after: Millis
     to: tuple[str, ...]
@@ -33,11 +33,11 @@ class Vote(msgspec.Struct, frozen=True, gc=False):
     comment: str = ""
     data: Raw = NULL
     evidence_hash: str = ""
-    """Of the evidence that was shown: SHA-256 of its JSON, in hex."""
+    """SHA-256 of the JSON of the evidence shown, in hex."""
 
 
 class Delegation(msgspec.Struct, frozen=True, gc=False):
-    """An approver has handed their vote to someone else."""
+    """An approver has delegated their vote."""
 
     by: str
     to: str
@@ -52,31 +52,31 @@ class Approval(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
     title: str
     by: str
-    """Who is asked, for people to read; who may decide is `approvers`."""
+    """The audience as text for people; `approvers` lists who may decide."""
     asked_at: Millis
     deadline: Millis | None = None
     form: Raw = ABSENT
     """A JSON Schema of the data that comes with the decision."""
     evidence: Raw = ABSENT
-    """What the person should know to decide."""
+    """The information an approver needs to decide."""
     required: int = 1
     """How many people must approve."""
     approvers: tuple[str, ...] = ()
-    """Who may decide; empty: anyone with the right to."""
+    """Who may decide; empty: anyone with the permission."""
     escalations: tuple[Escalation, ...] = ()
     level: int = 0
-    """How many of them have happened."""
+    """How many escalations have happened."""
     status: ApprovalStatus = "open"
     votes: tuple[Vote, ...] = ()
     decided_at: Millis | None = None
-    """When it was decided, expired or was withdrawn."""
+    """When it was decided, expired or withdrawn."""
     decided_by: str = ""
     answer: Raw = ABSENT
     """The data that came with the decision."""
     delegations: tuple[Delegation, ...] = ()
-    """Votes that were handed to others."""
+    """Votes that were delegated."""
     evidence_hash: str = ""
-    """Not stored: see `hash_of`. A vote keeps that of what was shown."""
+    """Not stored; see `hash_of`. Each vote keeps the hash of the evidence shown to its voter."""
 
 
 def hash_of(evidence: Raw) -> str:
@@ -84,12 +84,12 @@ def hash_of(evidence: Raw) -> str:
 
 
 class ApprovalChange(msgspec.Struct, frozen=True, gc=False):
-    """What becomes of the open approval of a token, or of all open ones of the run; None leaves a part as it is."""
+    """A change of the open approval of a token, or of all open approvals of the run; None leaves a field unchanged."""
 
     status: ApprovalStatus
     at: Millis
     token: TaskToken | None = None
-    """None: of all."""
+    """None: all open approvals of the run."""
     by: str = ""
     answer: Raw = ABSENT
     votes: tuple[Vote, ...] | None = None
@@ -99,14 +99,14 @@ class ApprovalChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class ApprovalFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Open approvals come oldest first, as do those of one run; others newest first."""
+    """Selects approvals. Open ones, and those of one run, come oldest first; others newest first."""
 
     namespace: str
     run_id: RunId | None = None
     status: ApprovalStatus | None = "open"
-    """None: any."""
+    """None: any status."""
     after: tuple[Millis, str] | None = None
-    """Past the one that was asked then and has this id."""
+    """Continues after the approval requested at this time, with this id."""
     limit: int | None = None
 
     @property

@@ -1,7 +1,7 @@
-"""Approvals while they are open: requested, voted on, delegated, escalated, withdrawn.
+"""Open approvals: requested, voted on, delegated, escalated, withdrawn.
 
-The machine that requests one is told once, when it is decided. Until then votes and escalations are the kernel's:
-events that `open_approvals` folds, and changes of the record.
+The machine hears once, when the approval is decided. Until then the kernel handles votes and escalations: as events
+that `open_approvals` folds, and as changes of the record.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ ESCALATE = "~escalate:"
 
 def request(effect: RequestApproval, run: Run, unit: UnitOfWork) -> None:
     if run.state.status != "running" or run.state.rolling_back:
-        return  # nobody would withdraw it again
+        return  # nothing would withdraw it later
     if effect.token in run.state.approvals:
-        return  # after a load a machine says again what must be under way
+        return  # after a load the machine repeats what must be in flight
     if effect.required > 1 or effect.approvers or effect.escalations:
         run.emit(ApprovalRequested(effect.token, effect.required, effect.approvers, effect.escalations), unit)
         _set_escalation(run.state.approvals[effect.token], unit)
@@ -56,9 +56,9 @@ def withdraw(effect: WithdrawApproval, run: Run, unit: UnitOfWork) -> None:
 
 
 def vote(cast: Decided, run: Run, unit: UnitOfWork) -> Decided | None:
-    """Counts a vote. Returns what the machine is told once that decides; None while it is open."""
+    """Counts a vote. Returns the decision for the machine, or None while the approval is open."""
     known = run.state.approvals.get(cast.token)
-    if known is None:  # nobody else is needed
+    if known is None:  # one vote is enough
         given = Vote(cast.by, cast.decision, unit.at, cast.comment, cast.data, cast.evidence_hash)
         change = _closing(cast, (given,), unit.at)
         _forget(cast.token, "approved" if change.status == "approved" else "rejected", run, unit)
@@ -79,7 +79,7 @@ def vote(cast: Decided, run: Run, unit: UnitOfWork) -> Decided | None:
 
 
 def delegate(handing: Delegate, run: Run, unit: UnitOfWork) -> None:
-    """An approver's vote becomes another's. Coming twice, it changes nothing."""
+    """Delegates an approver's vote. Repeating it changes nothing."""
     known = run.state.approvals.get(handing.token)
     if known is None or not known.approvers:
         raise Conflict(
@@ -109,7 +109,7 @@ def delegate(handing: Delegate, run: Run, unit: UnitOfWork) -> None:
 
 
 def escalate(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    """Nobody decided in time: more people may, and the approval stays open."""
+    """Nobody decided in time: adds approvers, and the approval stays open."""
     known = run.state.approvals.get(token)
     if known is None or (step := known.next_escalation) is None:
         return
@@ -121,7 +121,7 @@ def escalate(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 
 
 def _notify(token: TaskToken, people: tuple[str, ...], run: Run, unit: UnitOfWork) -> None:
-    """More people may decide it."""
+    """Notifies the people added as approvers."""
     known = run.state.notices.get(token)
     notices.send_more(token, people, known.service if known is not None else "", run, unit)
 
@@ -132,7 +132,7 @@ def _set_escalation(known: OpenApproval, unit: UnitOfWork) -> None:
 
 
 def _is_new(cast: Decided, known: OpenApproval) -> bool:
-    """False for a vote that was counted before; refuses one that doesn't count."""
+    """False for a vote that was already counted; raises for one that is not allowed."""
     if not cast.by:
         raise InvalidInput(
             "kernel.anonymous_vote", f"a vote on `{cast.token}` needs the name of who votes", fix="say who, with `by`"

@@ -1,4 +1,4 @@
-"""Work that goes on beside the run loop and must get done: while the store is away it is tried again."""
+"""Background work beside the run loop that must get done: it is retried while the store is unavailable."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Background:
         self._clock = clock
         self._observers = observers
         self._tasks: dict[asyncio.Task[Any], None] = {}
-        """In the order in which they were begun: a simulation that is repeated must end them alike."""
+        """In start order: a repeated simulation must end them in the same order."""
         self._later: set[Callable[[], Awaitable[None]]] = set()
-        """Work that is tried again before long. Whoever asks for the same meanwhile need not try on its own: an outage
-        would leave as many tries a second as there were requests."""
+        """Work scheduled for a retry. The same work is not scheduled twice; otherwise an outage would cause as many
+        retries a second as there were requests."""
         self._closed = False
 
     def __bool__(self) -> bool:
-        """Whether something is under way."""
+        """Whether any work is in flight."""
         return bool(self._tasks)
 
     def spawn(self, work: Awaitable[None]) -> None:
@@ -41,7 +41,7 @@ class Background:
             self.spawn(self.now_or_later(work))
 
     async def now_or_later(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Done when this returns, unless the store is away."""
+        """Runs the work; if the store is unavailable, returns and retries later."""
         try:
             await work()
         except Unavailable as error:
@@ -56,7 +56,7 @@ class Background:
         self.keep_trying(work)
 
     async def start(self) -> None:
-        """Each piece of work is begun by whoever wants it."""
+        """Nothing to start: callers submit work as needed."""
 
     async def stop(self) -> None:
         self._closed = True

@@ -1,7 +1,7 @@
-"""A large value taken apart one level deep, so that each large part of it can be a blob of its own.
+"""A large value split one level deep, so that each large part can be a blob of its own.
 
-Steps are given arguments as a list or by name. Content is addressed by hash, so a value that stands in many of them
-is stored once, if it is a blob by itself and not a part of another.
+Steps get arguments as a list or by name. Content is addressed by hash, so a value that appears in many of them is
+stored once if it is a blob by itself and not part of another.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from msgspec import Raw
 from . import values
 
 SEPARATOR = "/"
-"""Between the place of a value and the key of its part, in a row's list of blobs."""
+"""Separates a value's place from the key of its part, in a row's list of blobs."""
 
 _MOST = 1000
-"""Parts that are looked at one by one."""
+"""Most parts a value is split into."""
 
 _list = msgspec.json.Decoder(list[Raw])
 _object = msgspec.json.Decoder(dict[str, Raw])
@@ -26,7 +26,7 @@ _refs = msgspec.json.Decoder(dict[str, str])
 
 
 def split(body: bytes) -> dict[str, Raw]:
-    """By index or name; empty if it has no parts, or so many that they are no arguments."""
+    """The parts by index or name; empty if there are none, or too many to be arguments."""
     if body.startswith(b"["):
         listed = _list.decode(body)
         return {str(index): part for index, part in enumerate(listed)} if len(listed) <= _MOST else {}
@@ -35,12 +35,12 @@ def split(body: bytes) -> dict[str, Raw]:
 
 
 def join(like: bytes, parts: dict[str, Raw]) -> Raw:
-    """The value again, a list or an object as `like` is."""
+    """Rebuilds the value, as a list or an object like `like`."""
     return Raw(values.plain(list(parts.values()) if like.startswith(b"[") else parts))
 
 
 def put(document: dict[str, Any], field: str, key: str | None, value: Any) -> None:
-    """Puts a blob's value, or that of a part, back where it stood in plain data."""
+    """Puts a blob's value, or that of a part, back into its place in plain data."""
     if key is None:
         document[field] = value
     else:
@@ -49,7 +49,7 @@ def put(document: dict[str, Any], field: str, key: str | None, value: Any) -> No
 
 
 def places(refs: str) -> Iterator[tuple[int, str, str | None, str]]:
-    """Of values that are blobs: the event's index, the field, the part of it if it is one, and the blob's hash."""
+    """Each value that is a blob: the event's index, the field, the part if it is one, and the blob's hash."""
     for place, digest in _refs.decode(refs).items():
         index, _, name = place.partition(".")
         field, separator, key = name.partition(SEPARATOR)

@@ -1,4 +1,4 @@
-"""Values kept by the hash of their content: named by it, and checked against it whenever one is read."""
+"""Values stored under the hash of their content, which is verified on every read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def digest_of(body: bytes) -> str:
 
 
 async def read_blob(store: Store, digest: str) -> bytes:
-    """Refuses one that is not what was stored under that hash. A name that is none is of an encrypted value, which
-    the store itself has authenticated."""
+    """The blob of this digest; raises `Damaged` if the content does not match. Another kind of name means an encrypted
+    value, which the store itself has authenticated."""
     body = await store.blob(digest)
     if digest.startswith(_PLAIN) and digest_of(body) != digest:
         raise Damaged("a large value is damaged", f"what is stored under {digest} has another hash")

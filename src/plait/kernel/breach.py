@@ -1,4 +1,4 @@
-"""The limit that a run has reached with what was just decided, if any."""
+"""Checks whether a run exceeds a limit with the current decision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .unit_of_work import UnitOfWork
 class Breach:
     error: ErrorInfo
     children: bool = False
-    """It is the children that this decision starts."""
+    """The breach is by the children that this decision starts."""
 
 
 def breach_of(run: Run, unit: UnitOfWork) -> Breach | None:

@@ -1,7 +1,7 @@
-"""A dialect as the rest of Plait sees it: all that it brings, in one object.
+"""A dialect as the rest of Plait sees it: all its parts in one object.
 
-`resolve` is the one way from a definition to something that can be started, for `engine.start`, children, HTTP and
-the command line alike. It runs outside any decision, so it may read what other processes saved.
+`resolve` is the only way from a definition to something that can be started, for `engine.start`, children, HTTP and the
+command line alike. It runs outside any decision, so it may read what other processes saved.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ from .task import Executor
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False):
-    """A definition as JSON names it: `name`, `name@version-or-tag`, or the definition itself."""
+    """A reference to a definition in JSON: `name`, `name@version-or-tag`, or the definition itself."""
 
     dialect: str
-    """Empty for a name of any dialect."""
+    """Empty: a name in any dialect."""
     definition: Any
     label: str
-    """What people call it."""
+    """The name shown to people."""
 
 
 class Startable(Protocol):
-    """A Python object that is a definition and can say so in JSON."""
+    """A Python object that is a definition and has a JSON reference."""
 
     def reference(self) -> Reference: ...
 
 
 class Resolved(msgspec.Struct, frozen=True, gc=False):
-    """A definition ready to start: found, its input checked and encoded."""
+    """A definition ready to start: found, with its input checked and encoded."""
 
     definition: str
     version: str | None
     input: Raw
     data: Any = None
-    """What the dialect wants to find in the `run.started` event."""
+    """Dialect data for the `run.started` event."""
     identity: bytes = b""
-    """What else, beside definition and input, makes a start the same as another."""
+    """Further data, beside definition and input, that distinguishes one start from another."""
     taken: str = "kernel.run_exists"
-    """The code of the refusal when a run of that id has another definition or input."""
+    """The error code when a run with this id has another definition or input."""
     dialect: str = ""
-    """Of a definition that was asked for by its name alone; else it is the one that was asked."""
+    """The dialect found for a definition that was requested by name alone; empty: the one requested."""
     pii_fields: tuple[str, ...] = ()
-    """Names of fields that hold personal values: not everyone may read them, and the run has a key of its own."""
+    """Fields that hold personal data: reading them needs permission, and the run gets its own encryption key."""
     rate: tuple[str, int] | None = None
-    """Starts like this one in the namespace, and how many of them there may be a minute; children are not counted."""
+    """A rate limit as (group of starts in the namespace, starts per minute); children are not counted."""
 
     def hash(self, dialect: str) -> str:
-        """Tells a repeated start from a conflicting one."""
+        """Distinguishes a repeated start from a conflicting one."""
         found = _hash_of_names(dialect, self.definition, self.version).copy()
         found.update(self.input)
         if self.identity:
@@ -93,24 +93,24 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
 
 @lru_cache(1024)
 def _hash_of_names(dialect: str, definition: str, version: str | None) -> hashlib.blake2b:
-    """To go on from a copy of: most starts are of a definition that was started before."""
+    """Cached and then copied, because most starts repeat a definition."""
     return hashlib.blake2b(f"{dialect}\0{definition}\0{version}\0".encode(), digest_size=16)
 
 
 class ForkPlan(msgspec.Struct, frozen=True, gc=False):
-    """Where the log of a fork ends, and the event that says so."""
+    """The sequence number where a fork's log ends, and the event that records the fork."""
 
     upto: int
     event: Event
 
 
 class RunDraft(msgspec.Struct, frozen=True, gc=False):
-    """A definition that was made from what a run has done, as far as it goes."""
+    """A definition derived from what a run has done so far."""
 
     dialect: str
     definition: dict[str, Any]
     document: Any
-    """What there is to show and to decide before it is saved."""
+    """What to show and decide before it is saved."""
     flaws: Sequence[Flaw] = ()
     """Why it can't be saved as it is."""
     warnings: Sequence[str] = ()
@@ -118,40 +118,40 @@ class RunDraft(msgspec.Struct, frozen=True, gc=False):
 
 @runtime_checkable
 class MakesDrafts(Protocol):
-    """A dialect whose runs can become definitions."""
+    """A dialect whose runs can be turned into definitions."""
 
     async def draft(self, machine: Machine, options: Mapping[str, Any], namespace: str) -> RunDraft:
-        """Refuses options that can't be read, and runs that no definition can be made of, with a `PlaitError`."""
+        """Raises `PlaitError` for invalid options, and for runs that can't become a definition."""
         ...
 
 
 @runtime_checkable
 class AnswersCallers(Protocol):
-    """A dialect whose runs answer queries, take updates, and publish values. `machine` is folded up to what is
-    committed, in this process or another than the run's owner."""
+    """A dialect whose runs answer queries, accept updates and publish values. `machine` is folded up to the last
+    commit, in the owner's process or another."""
 
     def query(self, machine: Machine, name: str, argument: Raw, now: Millis) -> Raw:
-        """Reads; refuses with a `PlaitError`, `NotFound` or `Conflict` if only the owner could tell."""
+        """Answers a query. Raises `PlaitError`; `NotFound` or `Conflict` if only the owner can answer."""
         ...
 
     def published(self, machine: Machine, key: str) -> Raw | None:
-        """The last value of a key; None if there is none."""
+        """The last value published under a key; None if there is none."""
         ...
 
 
 @runtime_checkable
 class HasCode(Protocol):
-    """A dialect whose runs need code of their engine, which other engines on the same store may not have."""
+    """A dialect whose runs need code in the engine that other engines of the same store may not have."""
 
     def code(self) -> Collection[str]:
-        """What this engine has, by name."""
+        """The names of the code loaded in this engine."""
         ...
 
 
 @runtime_checkable
 class IsCode(HasCode, Protocol):
-    """A dialect whose definitions are code: what a run needs is known before it is loaded. Where that shows only in the
-    run itself, its machine says so: see `machine.NeedsCode`."""
+    """A dialect whose definitions are code, so what a run needs is known before it is loaded. Where only the run itself
+    shows that, its machine tells: see `machine.NeedsCode`."""
 
     def code_of(self, definition: str, version: str | None) -> str:
         """The name of the code that a run needs."""
@@ -160,33 +160,33 @@ class IsCode(HasCode, Protocol):
 
 @runtime_checkable
 class SharesTasks(Protocol):
-    """A dialect that leaves tasks to workers where the run's owner has not got their code (`Task.code`)."""
+    """A dialect that leaves a task to workers if the run's owner lacks its code (`Task.code`)."""
 
     def task_code(self) -> Collection[str]:
-        """What this engine has of it, by name: it may do such tasks of other engines' runs."""
+        """The names of the task code in this engine: it may run such tasks for other engines' runs."""
         ...
 
 
 Retell = Callable[[Recorded], Recorded | None]
-"""An event in the words of other readers; None if they are not told of it."""
+"""Translates an event for other readers; None hides it."""
 
 
 @runtime_checkable
 class HasFeeds(Protocol):
-    """A dialect whose logs can also be read in other words, such as those of an older system."""
+    """A dialect whose logs can also be read in another event format, such as that of an older system."""
 
     @property
     def feeds(self) -> Mapping[str, Retell]:
-        """By the name that readers ask for. An event keeps its number."""
+        """Translations by feed name. An event keeps its number."""
         ...
 
 
 @runtime_checkable
 class LooksInside(Protocol):
-    """A dialect whose saved definitions say what they are for, and may hold several things to start."""
+    """A dialect whose saved definitions have descriptions, and may offer several things to start."""
 
     async def contents(self, definition: dict[str, Any], namespace: str) -> Contents:
-        """Of one that can be saved."""
+        """The contents of a definition that can be saved."""
         ...
 
 
@@ -199,24 +199,24 @@ class Bundle(Protocol):
     retries_compensated: bool
     """Whether a failed run can be retried whose steps were compensated: it does them again."""
     edits_agents: bool
-    """Whether a fork takes other settings of agents: `{"agents": {node: {"prompt", "instructions", "model"}}}`."""
+    """Whether a fork accepts changed agent settings: `{"agents": {node: {"prompt", "instructions", "model"}}}`."""
     edits_outputs: bool
-    """Whether a fork takes other outputs of what is done: `{node: value}`."""
+    """Whether a fork accepts changed outputs of finished nodes: `{node: value}`."""
     hears_after_end: bool
-    """Whether a run that has ended takes messages all the same: it records that they came too late."""
+    """Whether an ended run still accepts messages, and records that they came too late."""
     numbering: Numbering
-    """How versions of its saved definitions are called."""
+    """How versions of saved definitions are numbered."""
     surface: str
-    """The module with its HTTP routes and commands; empty if it brings none. Imported by those who serve them."""
+    """The module with the dialect's HTTP routes and commands; empty if none. Imported only where they are served."""
 
     @property
     def executors(self) -> Sequence[Executor]:
-        """For kinds of tasks that only this dialect has."""
+        """Executors for kinds of tasks that only this dialect has."""
         ...
 
     # Definitions
     def declare(self, definition: object) -> bool:
-        """Takes what a program declares for this dialect; False if it is not of this dialect."""
+        """Registers what a program declares for this dialect; False if it belongs to another."""
         ...
 
     def accepts(self, definition: object) -> bool:
@@ -224,26 +224,26 @@ class Bundle(Protocol):
         ...
 
     def read(self, definition: str | dict[str, Any]) -> object:
-        """A definition that came as JSON; refuses with a `PlaitError`. Text is a name: if it can't be one of this
-        dialect, that is `NotFound`, and saved definitions are searched for it. One that was saved as source text comes
-        as `{"source": text}`."""
+        """Reads a definition from JSON; raises `PlaitError`. Text is a name: one that can't be of this dialect raises
+        `NotFound`, and saved definitions are searched instead. A definition saved as source text is passed as
+        `{"source": text}`."""
         ...
 
     async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
-        """Whether this can be saved in the namespace, in the form that `read` takes; refuses with a `PlaitError`.
-        Returns what should be looked at all the same."""
+        """Checks whether a definition, in the form that `read` accepts, can be saved in the namespace; raises
+        `PlaitError`. Returns warnings."""
         ...
 
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
-        """Finds and checks; refuses with a `PlaitError`."""
+        """Finds the definition and checks the input; raises `PlaitError`."""
         ...
 
     async def plan(self, definition: object, input: object, namespace: str) -> Plan:
-        """What a run would do, as far as can be told before it is started."""
+        """What a run would do, as far as can be told before it starts."""
         ...
 
     def describe(self) -> list[Description]:
-        """The definitions that are loaded now."""
+        """The definitions loaded now."""
         ...
 
     def returns(self, definition: str, version: str | None) -> Any:
@@ -252,7 +252,7 @@ class Bundle(Protocol):
 
     # Errors, as Python callers see them
     def failure(self, error: ErrorInfo) -> BaseException | None:
-        """The exception that the error of a failed run stands for, where there was one."""
+        """The exception behind the error of a failed run, if there was one."""
         ...
 
     def blocked(self, run_id: str, error: ErrorInfo) -> RunBlocked: ...
@@ -265,31 +265,31 @@ class Bundle(Protocol):
     def restore(self, info: RunInfo, snapshot: Raw) -> Machine: ...
 
     def inseparable(self, event: Recorded, following: Recorded) -> bool:
-        """Whether a fork that has an event must have the one after it, too."""
+        """Whether a fork that includes an event must include the next one, too."""
         ...
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
-        """`machine` is the source, folded whole."""
+        """Plans a fork. `machine` is the source run, fully folded."""
         ...
 
     def rewind_point(self, machine: Machine, at: str | None) -> int:
-        """The sequence number before `at` happened."""
+        """The sequence number just before `at` happened."""
         ...
 
-    # Life, together with the engine's
+    # Lifecycle, together with the engine's
     async def open(self, *, working: bool) -> None:
-        """`working`: the engine takes up runs, so what was declared is made known."""
+        """Starts the dialect. `working`: the engine executes runs, so declarations are published."""
         ...
 
     async def drain(self) -> None:
-        """Writes nothing any more; the engine is about to close."""
+        """Stops all writes; the engine is about to close."""
         ...
 
     async def close(self) -> None: ...
 
 
 def is_bundle(found: object) -> TypeGuard[Bundle]:
-    """Whether this is a dialect, among all that a program or its modules declare."""
+    """Whether this object, found in a program or module, is a dialect."""
     if isinstance(found, type | ModuleType):
         return False
     return hasattr(found, "machine") and hasattr(found, "resolve")

@@ -1,4 +1,4 @@
-"""Callers that wait: until the run they asked for is on disk, for the answer to an input, for a run to end."""
+"""Waiting callers: for a run to be on disk, for the reply to an input, for a run to end."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Callers:
         self.outcomes = Outcomes(store)
 
     def abandon(self, error: PlaitError) -> None:
-        """Whoever waits for something is told that it won't come from here."""
+        """Fails all waiting callers."""
         self.starts.abandon(error)
         self.replies.abandon(error)
         self.outcomes.abandon(error)
 
 
 class Starts:
-    """Of runs that are on their way to disk."""
+    """Callers whose new run is not yet on disk."""
 
     def __init__(self) -> None:
         self.waiting: dict[RunId, asyncio.Future[Verdict]] = {}
@@ -43,14 +43,14 @@ class Starts:
         return found
 
     def came(self, run_id: RunId, verdict: Verdict) -> bool:
-        """False if nobody asked for it."""
+        """Completes a start; False if nobody waits for it."""
         found = self.waiting.pop(run_id, None)
         if found is not None and not found.done():
             found.set_result(verdict)
         return found is not None
 
     def failed(self, run_id: RunId, error: PlaitError) -> bool:
-        """False if nobody asked for it."""
+        """Fails a start; False if nobody waits for it."""
         found = self.waiting.pop(run_id, None)
         if found is not None and not found.done():
             found.set_exception(error)
@@ -62,15 +62,15 @@ class Starts:
 
 
 class Replies:
-    """To inputs that were sent."""
+    """Callers that wait for the reply to an input they sent."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: dict[tuple[RunId, str], list[asyncio.Future[Taken]]] = {}
-        """Each caller has a future of its own: one that gives up takes nothing from another with the same key."""
+        """Each caller has its own future: one that gives up does not affect another with the same key."""
 
     async def reply(self, run_id: RunId, key: str) -> Taken:
-        """Waits until the run's owner, here or elsewhere, has answered what was sent under this key."""
+        """Waits until the run's owner, here or in another process, has replied to the input with this key."""
         future: asyncio.Future[Taken] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault((run_id, key), [])
         waiting.append(future)
@@ -90,7 +90,7 @@ class Replies:
                 future.set_result(taken)
 
     async def look(self) -> None:
-        """An owner in another process may have answered."""
+        """Checks the store for replies by owners in other processes."""
         for run_id, key in list(self._waiting):
             taken = await self._store.reply(run_id, key)
             if taken is not None:
@@ -102,7 +102,7 @@ class Replies:
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """How a run stands: ended, or blocked until someone acts."""
+    """A run's result: ended, or blocked until someone acts."""
 
     status: RunStatus
     output: Raw | None = None
@@ -111,7 +111,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 class Outcomes:
-    """Of runs that are waited for."""
+    """Callers that wait for runs to end."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -119,9 +119,9 @@ class Outcomes:
         self._abandoned: Exception | None = None
 
     async def outcome(self, run_id: RunId, *, look_first: bool) -> Outcome:
-        """Waits for the end. The store need not be asked first about a run that is known to go on."""
+        """Waits for the end. `look_first=False` skips the first read of the store for a run known to be in progress."""
         while True:
-            if self._abandoned is not None:  # while the store was asked: nobody would tell of the end any more
+            if self._abandoned is not None:  # abandoned during the read: nothing would report the end any more
                 raise self._abandoned
             future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
             waiting = self.waiting.setdefault(run_id, [])
@@ -129,7 +129,7 @@ class Outcomes:
             try:
                 found = (await self._standing(run_id) if look_first else None) or await future
             finally:
-                if self.waiting.get(run_id) is waiting:  # else all of them were told
+                if self.waiting.get(run_id) is waiting:  # otherwise all of them were notified
                     waiting.remove(future)
                     if not waiting:
                         del self.waiting[run_id]
@@ -138,13 +138,13 @@ class Outcomes:
             look_first = True
 
     def notify(self, run_id: RunId, outcome: Outcome | None) -> None:
-        """None: something may have changed elsewhere; look again."""
+        """Notifies all callers; None: the run may have changed elsewhere, so read it again."""
         for future in self.waiting.pop(run_id, ()):
             if not future.done():
                 future.set_result(outcome)
 
     def look_again(self, shards: Collection[Shard]) -> None:
-        pools = any(shard >= SHARDS for shard in shards)  # which runs are in those, their ids don't tell
+        pools = any(shard >= SHARDS for shard in shards)  # ids don't show which runs are in a pool
         for run_id in list(self.waiting):
             if pools or shard_of(run_id) in shards:
                 self.notify(run_id, None)
@@ -159,7 +159,7 @@ class Outcomes:
         if row is None or (row.status == "running" and row.blocked is None):
             return None
         output = row.output
-        if row.status == "completed" and output is None:  # a large one is kept as a blob
+        if row.status == "completed" and output is None:  # a large output is stored as a blob
             ends = [event for event in await recorded(self._store, run_id) if event.type == "run.completed"]
             output = Raw(values.plain(ends[-1].data.get("output")))
         return Outcome(row.status, output, row.error, row.blocked)
@@ -169,11 +169,11 @@ def _fail(waiting: Iterable[asyncio.Future[Any]], error: Exception) -> None:
     for future in waiting:
         if not future.done():
             future.set_exception(error)
-            future.exception()  # whoever waits may have given up already
+            future.exception()  # marks it as retrieved: the caller may have given up already
 
 
 def outcome_of(run: Run) -> Outcome | None:
-    """How a run that was just committed stands; None if it goes on."""
+    """The result of a run that was just committed; None if it continues."""
     final = run.state.final if run.state.status != "running" else None
     match final:
         case RunCompleted():

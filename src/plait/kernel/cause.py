@@ -1,8 +1,8 @@
-"""The root cause of a failure: which operation failed and why, in one sentence. A function of the stored error
-alone, so that lists, pages, commands and exceptions say the same, for every dialect.
+"""The root cause of a failure: the failed operation and the reason, in one sentence. It depends on the stored error
+alone, so lists, pages, commands and exceptions agree, for every dialect.
 
-An error wraps others: the last error of a step that used up its attempts, those of the branches of a join, that of a
-child run. What people ask first is what failed innermost, so the wrapping is folded away.
+Errors wrap others: the last error of a step that used up its attempts, the errors of a join's branches, the error of a
+child run. People want the innermost failure first, so the wrapping is removed.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     text: str
     """The sentence to show first: "Take the payment failed: the card was declined"."""
     message: str
-    """Why, without the name of the operation."""
+    """The reason, without the name of the operation."""
     label: str = ""
-    """The operation that failed, as people call it; empty if the run failed by itself."""
+    """The label of the failed operation; empty if the run failed by itself."""
     attempts: int = 0
-    """That it had, if it used up all of them."""
+    """Attempts made, if all were used up; else 0."""
     node: str | None = None
-    """Where to look in the run itself: the operation that failed, or the one whose child run failed."""
+    """The node to look at in the run itself: the failed operation, or the one whose child run failed."""
     run: str | None = None
-    """The child run in which it happened; the innermost, if it has children too."""
+    """The child run that failed; the innermost, if children are nested."""
     run_node: str | None = None
-    """The operation of that child run."""
+    """The failed node in that child run."""
 
 
 def cause_of(error: ErrorInfo) -> Cause:
@@ -47,7 +47,7 @@ def cause_of(error: ErrorInfo) -> Cause:
         if error.kind == "child" and error.attrs.get("status") == "cancelled":
             run, error = str(error.attrs.get("run_id", "")) or None, replace(inner, message=_cancelled(inner))
             break
-        if error.kind == "child" and error.attrs.get("status") != "refused":  # which there is no run of
+        if error.kind == "child" and error.attrs.get("status") != "refused":  # a refused child has no run
             run, run_node, label, attempts = str(error.attrs.get("run_id", "")) or None, None, "", 0
         error = inner
     return Cause(
@@ -62,7 +62,7 @@ def cause_of(error: ErrorInfo) -> Cause:
 
 
 def of_operation(found: ErrorInfo, op: str, label: str, attempts: int = 1) -> ErrorInfo:
-    """The error of an operation that failed for good, with its name and how often it was tried."""
+    """The error of an operation that failed for good, with its name and number of attempts."""
     if attempts < 2:
         return replace(found, ops=[op], label=label)
     attrs = {"attempts": attempts}
@@ -70,19 +70,19 @@ def of_operation(found: ErrorInfo, op: str, label: str, attempts: int = 1) -> Er
 
 
 def of_child(child: ChildFinished, code: str, message: str, type: str = "") -> ErrorInfo:
-    """The error of an operation whose child run did not complete: how a cause is found in the child."""
+    """The error of an operation whose child run did not complete, with a link to the cause in the child."""
     attrs = {"run_id": caller_id(child.run_id), "status": child.status}
     return ErrorInfo(code, message, "child", type, attrs=attrs, cause=child.error)
 
 
 def _cancelled(error: ErrorInfo) -> str:
-    """Nothing failed in a child that was cancelled: the operation that waited for it is what failed."""
+    """Nothing failed in a cancelled child: the operation that waited for it is what failed."""
     why = "" if error.message in ("", "cancelled") else f": {error.message}"
     return f"its child run was cancelled{why}"
 
 
 def _inner(error: ErrorInfo) -> ErrorInfo | None:
-    """What an error stands for. The cause of a step's own exception is that step's affair."""
+    """The error that this one wraps. The `__cause__` of a step's own exception is not unwrapped."""
     if error.parts:
         parts = error.parts.values()
         return next((part for part in parts if part.kind != "cancelled"), next(iter(parts)))

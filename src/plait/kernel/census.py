@@ -1,4 +1,4 @@
-"""Who owns what of a store, and how much waits there."""
+"""The owners of a store's shards, and the store's backlog."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Owner(msgspec.Struct, frozen=True, gc=False):
 
 
 class Census(msgspec.Struct, frozen=True, gc=False):
-    """How much waits, in the whole store."""
+    """The backlog of the whole store."""
 
     inbox: int
     """Inputs that no owner has taken."""
@@ -26,13 +26,13 @@ class Census(msgspec.Struct, frozen=True, gc=False):
     dead_letters: int
     blocked: int
     due: Millis | None
-    """The timer that fires next."""
+    """When the next timer fires."""
     oldest_input: Millis | None
-    """When the first of those inputs was sent."""
+    """When the oldest of those inputs was sent."""
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False):
-    """What an engine owns after a renewal, and how many engines are alive to share the shards."""
+    """What an engine owns after a renewal, and how many live engines share the shards."""
 
     leases: list[Lease]
     engines: int

@@ -1,9 +1,9 @@
-"""Compensation of children: what a child did is part of what its parent did, whichever dialects they are of.
+"""Compensation of children: a child's work is part of its parent's work, across dialects.
 
-A child that ends says whether it has done something that can be compensated; its parent records that. When the parent
-rolls back, the child is in the list of compensators at the place where it ended: it is asked to compensate, and the
-parent goes on when it reports its end again. A child that is still running is cancelled and compensates by itself; a
-parent that has something to compensate waits for that first, because what such a child did came last.
+A child that ends reports whether it did anything that can be compensated; its parent records that. When the parent
+rolls back, the child takes its place among the compensators by the time it ended: it is asked to compensate, and the
+parent continues when the child reports its end again. A child that is still running is cancelled and compensates by
+itself; a parent with compensators of its own waits for that first, because that child's work is the newest.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ def compensations(run: Run) -> list[Task]:
 
 
 def has_compensations(run: Run) -> bool:
-    """Whether something that the run did could still be compensated, or failed to be."""
+    """Whether anything the run did can still be compensated, or failed to be."""
     rollback = Rollback.begun(RollbackStarted("request"), run.state.rollback)
     return has_failed(run) or rollback.next(compensations(run)) is not None
 
 
 def has_failed(run: Run) -> bool:
-    """Whether a compensator failed for good, and was neither retried nor discarded since."""
+    """Whether a compensator failed for good and was neither retried nor discarded since."""
     return run.state.rollback is not None and bool(run.state.rollback.failed)
 
 
 def note(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
-    """A child has ended, and there is something to compensate. A report that comes twice says nothing new."""
+    """Records that a child with something to compensate has ended. A repeated report changes nothing."""
     found = ChildCompensable(child.run_id, run.id, len(run.machine.compensations()))
     if run.state.children.get(child.run_id) != found:
         run.emit(found, unit)
@@ -59,7 +59,7 @@ def ask(task: Task, run: Run, unit: UnitOfWork) -> None:
 
 
 def answered(child: ChildFinished, run: Run) -> Task | None:
-    """The compensator that the run waits for, if this is what came of it."""
+    """The compensator that the run waits for, if this report completes it."""
     rollback, over = run.state.rollback, child.compensation_failed or not child.compensable
     if rollback is None or not run.state.rolling_back or rollback.asking != _PREFIX + child.run_id or not over:
         return None
@@ -67,7 +67,7 @@ def answered(child: ChildFinished, run: Run) -> Task | None:
 
 
 def answer_at_once(request: CompensateChild, report: ChildFinished, run: Run, unit: UnitOfWork) -> None:
-    """There is nothing to do: as if it had been done."""
+    """Reports success at once, because there is nothing to compensate."""
     unit.send(request.parent, f"~child:{run.id}:compensated:{request.number}", report)
 
 
@@ -85,7 +85,7 @@ def _task(run_id: RunId) -> Task:
 
 
 def stopped(input: object, decision: Decision) -> list[RunId]:
-    """The children that a decision cancels, if the run ends in a way that compensates what it did: they do the same."""
+    """The children that a decision cancels, if the run then rolls back: they compensate as well."""
     if type(input) is Cancel:
         rolls_back = input.compensate or input.cause != "cancel"
     else:
@@ -94,7 +94,7 @@ def stopped(input: object, decision: Decision) -> list[RunId]:
 
 
 def note_stopped(run: Run, unit: UnitOfWork) -> None:
-    """Children that were under way when the rollback began are the newest of what it compensates."""
+    """Records the children that were running when the rollback began as the newest work to compensate."""
     after = len(run.machine.compensations())
     for run_id in unit.stopped:
         if run_id not in unit.unborn:

@@ -1,4 +1,4 @@
-"""Time, as the kernel sees it: wall time in ms to store, and a way to be woken. Tests inject another."""
+"""Time, as the kernel sees it: wall time in milliseconds for storage, and alarms. Tests inject another clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Alarm(Protocol):
 
 class Clock(Protocol):
     def now(self) -> Millis:
-        """Wall time, UTC. It may be set back; who needs order takes the larger of two."""
+        """Wall time, UTC, in milliseconds. It may go back; code that needs order takes the larger of two."""
         ...
 
     def monotonic(self) -> float:
@@ -24,16 +24,16 @@ class Clock(Protocol):
         ...
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Alarm:
-        """A hint to look again, once so many seconds have passed."""
+        """Calls back once this many seconds have passed. A hint to check again."""
         ...
 
     def call_at(self, due: Millis, callback: Callable[[], object]) -> Alarm:
-        """A hint to look again, at a wall time, or earlier: whoever is woken compares with `now()` before acting."""
+        """Calls back at a wall time, or earlier: the callback compares with `now()` before it acts."""
         ...
 
 
 _LONGEST = 0.5
-"""Seconds between looks at the wall clock: it may be set forward while we wait, as it is when a machine wakes up."""
+"""Seconds between checks of the wall clock: it may jump forward during a wait, as when a machine wakes up."""
 
 
 class SystemClock:
@@ -51,7 +51,7 @@ class SystemClock:
 
 
 async def sleep(clock: Clock, seconds: float) -> None:
-    """By that clock."""
+    """Sleeps by the given clock."""
     woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     clock.call_later(seconds, lambda: woken.done() or woken.set_result(None))
     await woken

@@ -1,7 +1,7 @@
-"""Deciding: what one input of a run comes to, in a unit of work.
+"""Decides what one input does to a run, in a unit of work.
 
-The machine decides, the kernel does what is alike for all. There is no I/O: the unit of work holds the events and
-rows to commit, and what to start once they are on disk.
+The machine decides; the kernel does what is the same for all dialects. There is no I/O: the unit of work holds the
+events and rows to commit, and the work to start once they are on disk.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ DEADLINE = TaskToken("~deadline")
 
 
 LATER = Raw(b"")
-"""Stands for an answer that comes with a later decision."""
+"""Stands for a reply that a later decision gives."""
 
 
 def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
@@ -102,7 +102,7 @@ def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
         case ChildFinished() if lifecycle.child_compensated(input, run, unit):
             pass
         case ChildStarted() | ChildFinished():
-            # One that outlived its parent is heard for when that is reopened
+            # A child that outlives its parent is recorded in case the parent is reopened
             if suspensions.is_wait(input.token):
                 if isinstance(input, ChildFinished):
                     suspensions.child_finished(input, run, unit)
@@ -119,7 +119,7 @@ def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
 
 
 def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
-    """Lets the machine decide, and takes what it decided into the unit of work."""
+    """Lets the machine decide, and adds the decision to the unit of work."""
     decision = run.machine.decide(input, unit.at)
     if decision.reopen is not None:
         lifecycle.reopen(decision.reopen, run, unit)
@@ -141,7 +141,7 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         if type(effect) is Task:  # by far the most common
             open_task(effect, run, unit)
         elif type(effect) is Finish:
-            if len(decision.effects) > 1:  # else it cancels no child
+            if len(decision.effects) > 1:  # a single effect cancels no child
                 unit.stopped = child_compensation.stopped(input, decision)
             lifecycle.finish(effect, run, unit)
         elif type(effect) is CancelChild:
@@ -181,7 +181,7 @@ def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
 
 
 def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
-    """Its sender gets the new revision."""
+    """Applies a patch; replies with the new revision."""
     lifecycle.must_run(run)
     lifecycle.must_be_at(patch.base, run)
     _hear(patch, run, unit)
@@ -239,7 +239,7 @@ def cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
         raise
     except Exception:
         log.exception("the machine of run %s failed when it was cancelled; it ends all the same", run.id)
-    if lifecycle.can_be_cancelled(request, run):  # else its machine has ended it in its own words
+    if lifecycle.can_be_cancelled(request, run):  # otherwise its machine has already ended it
         lifecycle.cancel(request, run, unit)
 
 
@@ -265,7 +265,7 @@ def _resume(resume: Resume, run: Run, unit: UnitOfWork) -> Raw | None:
 
 
 def _settle_letter(resume: Resume, run: Run, unit: UnitOfWork) -> None:
-    """A person retries or discards a dead letter."""
+    """Retries or discards a dead letter on request."""
     if resume.token is None or resume.verdict is None:
         raise Conflict("kernel.bad_resume", "a dead letter is settled by its token and a verdict")
     verdict = "retried" if resume.verdict == "retry" else "discarded"
@@ -283,13 +283,14 @@ def _settle_letter(resume: Resume, run: Run, unit: UnitOfWork) -> None:
 
 
 def _continue(run: Run, unit: UnitOfWork) -> None:
-    """Unless something before it in this unit of work said `more` again: the machine is then asked after its commit."""
+    """Asks the machine to continue, unless an earlier input of this unit of work said `more` again: that is asked after
+    the commit."""
     if not unit.more and run.state.started and run.state.status == "running" and not run.state.rolling_back:
         _ask(Continue(), run, unit)
 
 
 def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
-    """After a load: what should be under way is started again."""
+    """After a load: restarts what should be in flight."""
     state = run.state
     if not state.started:
         return
@@ -301,7 +302,7 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
     if loaded.how == "fork":
         state.tasks.enqueue_again()
         notices.repeat(run, unit)
-    known, run.blocked = run.blocked, None  # what blocked it may be gone; else the machine says so again
+    known, run.blocked = run.blocked, None  # the block may be gone; otherwise the machine reports it again
     _ask(loaded, run, unit)
     if run.blocked != known:
         run.row_is_stale()
@@ -311,7 +312,7 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
         elif (interrupted := start_again(effect, run, unit)) is not None:
             _ask(interrupted, run, unit)
         elif state.tasks.is_due(effect.token, unit.at):
-            # Not by its timer: that would fire when the run is parked, and wake it to set those of the others
+            # Not by its timer: that would fire when the run is parked, and wake it only to set the timers of the others
             unit.clear_timer(TaskToken(RETRY + effect.token))
             _retry(effect.token, run, unit)
     if loaded.how == "fork":
@@ -357,7 +358,7 @@ def take_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
 
 
 def _outlived(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
-    """Work that was under way at the run's outcome has ended: it is not tried again."""
+    """Takes the result of a task that outlived its run's outcome: it is not retried."""
     tasks = run.state.tasks
     heard = run.machine.accepts_late_results and tasks.is_in(result.token, result.attempt, result.opening)
     tasks.close(result.token)
@@ -370,13 +371,14 @@ def _outlived(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
 def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
     state = run.state
     if state.status != "running" or (state.rolling_back and not lifecycle.is_compensator(claim.token, run)):
-        revoke(claim.token, run, unit)  # it outlived the run's outcome, and is not tried again
+        revoke(claim.token, run, unit)  # it outlived the run's outcome, and is not retried
         return
     _given_up(expired(claim, run, unit), run, unit)
 
 
 def _given_up(result: TaskResult | None, run: Run, unit: UnitOfWork) -> None:
-    """The failure of an attempt that did not end by itself; of a task that is closed, its machine is told at once."""
+    """Handles the failure of an attempt that did not end by itself; if its task is closed, the machine hears at
+    once."""
     if result is not None and result.token in run.state.tasks:
         take_result(result, run, unit)
     elif result is not None and run.state.rolling_back:
@@ -386,7 +388,7 @@ def _given_up(result: TaskResult | None, run: Run, unit: UnitOfWork) -> None:
 
 
 def _heed(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
-    """A task has ended: its machine is told; of the kernel's own there is none."""
+    """Passes a task's end to the machine, or to the kernel if the task is its own."""
     if run.state.notices and notices.is_notice(result.token):
         notices.ended(result, run, unit)
     else:
@@ -394,7 +396,7 @@ def _heed(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
 
 
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
-    """A task failed for good, or a compensator ended."""
+    """Handles a task that failed for good, or a compensator that ended."""
     result = verdict.result
     own = notices.is_notice(result.token)
     exhausted = own or (verdict.exhausted and not run.machine.adds_dead_letters)
@@ -412,7 +414,7 @@ def _fail_task(failed: FailTask, run: Run, unit: UnitOfWork) -> None:
 
 
 def _late(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
-    if result.later:  # the result itself was quicker than the word that it would come
+    if result.later:  # the result overtook the notice that it would come later
         return
     run.emit(TaskLate(result.token, result.attempt, result.output or values.NULL, result.error), unit)
 

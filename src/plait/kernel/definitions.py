@@ -1,4 +1,4 @@
-"""What a dialect can tell of the definitions it has."""
+"""What a dialect can tell about its definitions."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any, Literal
 import msgspec
 
 Numbering = Literal["count", "minor"]
-"""How versions are called that are saved without a label: 1, 2, 3; or v1.0, v1.1, with the tag `main` on the one that
-the plain name means."""
+"""Numbering of versions saved without a label: 1, 2, 3; or v1.0, v1.1, with the tag `main` on the version that the
+plain name refers to."""
 
 
 class Offer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Something in a definition that can be started by a name of its own, such as one workflow of a program."""
+    """Part of a definition that can be started under its own name, such as one workflow of a program."""
 
     name: str
     selects: dict[str, Any]
-    """The members of the definition, as JSON, that choose it."""
+    """The members of the definition's JSON that select it."""
     doc: str = ""
     input_schema: Any = None
     output_schema: Any = None
 
 
 class Contents(msgspec.Struct, frozen=True, kw_only=True):
-    """What a definition that is saved has in it."""
+    """The contents of a saved definition."""
 
     definition: dict[str, Any]
-    """With all that it takes from elsewhere, so that what is saved never changes."""
+    """The definition with everything it includes from elsewhere, so that what is saved never changes."""
     doc: str = ""
     input_schema: Any = None
     output_schema: Any = None
@@ -39,30 +39,30 @@ class Description(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     dialect: str
     name: str
     version: str
-    """The label that its author gave it, or its hash."""
+    """The author's label, or the hash."""
     hash: str
-    """Of its content: the same label with another hash is another version."""
+    """Hash of the content: the same label with another hash is another version."""
     doc: str = ""
     file: str = ""
     source: str = ""
-    """As it was written, where it is text."""
+    """The source text, if the definition is text."""
     body: Any = None
-    """As JSON, where it is that."""
+    """The JSON, if the definition is JSON."""
     input_schema: Any = None
     output_schema: Any = None
     patch: Patched | None = None
-    """Where the version was made by changing another: its body is that one's, patched."""
+    """How this version was derived, if its body is another version's body, patched."""
     offers: list[Offer] = []
-    """What else can be started by a name: it is not a part of the content, but follows from it."""
+    """What else can be started by name. Derived from the content, not part of it."""
     selects: dict[str, Any] = {}
-    """Set in the content, where it was found by the name of an offer."""
+    """Members set in the content when this was found by the name of an offer."""
 
     def content(self) -> dict[str, Any]:
-        """As its dialect reads it."""
+        """The content as its dialect reads it."""
         return {**(self.body if self.body is not None else {"source": self.source}), **self.selects}
 
     def chosen(self, name: str) -> Description:
-        """As what `name` means: one of its offers, or itself."""
+        """The description that `name` refers to: one of its offers, or itself."""
         offer = next((each for each in self.offers if each.name == name), None)
         if offer is None:
             return self
@@ -77,18 +77,18 @@ class Description(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
 
 
 class Patched(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """How a version came from another."""
+    """How a version was derived from another."""
 
     base: str
-    """That version."""
+    """The version it was derived from."""
     base_hash: str
     operations: list[dict[str, Any]]
-    """RFC 6902."""
+    """RFC 6902 operations."""
     description: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a run would do, as far as it can be told before it is started."""
+    """What a run would do, as far as it can be told before it starts."""
 
     dialect: str
     definition: str
@@ -96,5 +96,5 @@ class Plan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     input: Any = None
     notes: list[str] = []
     body: Any = None
-    """The plan itself, where the dialect makes one."""
+    """The plan itself, if the dialect makes one."""
     startable: bool = True

@@ -1,4 +1,4 @@
-"""Bringing an input to its run: to the live one, or to one that is read from the store for it."""
+"""Delivers inputs to their run: to a live one, or to one loaded from the store."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Delivery:
             self._background.keep_trying(lambda: self._load(run_id))
 
     async def take_over(self, row: RunRow, *, suspect: bool) -> None:
-        """Brings a run into memory that was under way when its last owner went; `suspect`: it may be why."""
+        """Loads a run that was in progress when its last owner stopped; `suspect`: the run may have caused that."""
         await self._background.now_or_later(lambda: self._load(row.id, row, suspect=suspect))
 
     async def _load(self, run_id: RunId, row: RunRow | None = None, *, suspect: bool = False) -> None:
@@ -65,7 +65,7 @@ class Delivery:
         self._quarantine.discard(run_id)
         if run is None:
             if not self._leases.owns(run_id):
-                self._sources.forget(run_id)  # else nobody knows it: its inputs stay where they are
+                self._sources.forget(run_id)  # otherwise it is unknown, and its inputs stay where they are
             return
         if suspect:
             run.suspect()
@@ -73,16 +73,16 @@ class Delivery:
             self._queue.post(run, input, key)
 
     def drop(self, run: Run) -> None:
-        """Out of memory; its inputs are delivered again by whoever owns it."""
+        """Removes a run from memory; its new owner receives its inputs again."""
         self.stop(run)
         self._sources.forget(run.id)
 
     def moved(self, run_id: RunId) -> None:
-        """It is in its pool, and what was delivered here went with it."""
+        """The run moved to its pool, together with the inputs delivered here."""
         self._sources.forget(run_id)
 
     def gone(self, run_id: RunId) -> None:
-        """It was removed, and what waited for it is not there any more."""
+        """The run was removed, together with its waiting inputs."""
         self._sources.forget(run_id)
 
     def stop(self, run: Run) -> None:

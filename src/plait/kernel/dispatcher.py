@@ -1,4 +1,4 @@
-"""After a commit: what a decision asked for is begun, and whoever waited is told. Or the commit was refused."""
+"""After a commit: starts the effects and notifies waiting callers. Also handles refused commits."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Dispatcher:
         self._background = background
         self._observers = observers
         self._journals = journals
-        # Every attempt has these: they are looked up once
+        # Every attempt gets these: looked up once
         self._report, self._note_line, self._keep = self.report, task_logs.note, journals.keep
 
     # -- when a write is on disk ---------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class Dispatcher:
         if unit.ended and run.state.queueing is not None and run.state.queueing.queue:
             self._admitter.ring(run.info.namespace)
         if self._live.get(run.id) is not run:
-            return  # its shard was lost: the new owner starts what follows
+            return  # its shard was lost: the new owner continues
         if write.pool is not None:
             self._delivery.drop(run)
             self._callers.outcomes.notify(run.id, None)
@@ -116,7 +116,7 @@ class Dispatcher:
             self._run_cache.park(run)
 
     def report(self, run_id: RunId, result: TaskResult | Suspend) -> None:
-        """The worker says how an attempt ended."""
+        """The worker reports the end of an attempt."""
         run = self._live.get(run_id)
         if run is not None:
             self._queue.post(run, result)
@@ -135,11 +135,11 @@ class Dispatcher:
                 self._admitter.ring(child.row.namespace)
             elif self._leases.owns(child.row.id):
                 self._inbox.came(child.start)
-        if write.children:  # the id of one may have been taken: then its parent has a refusal instead
+        if write.children:  # a child's id may have been taken: then its parent has a refusal instead
             self._inbox.look_soon()
         for row in write.inbox:
             if row.fallback is not None or row.withdraws or self._leases.mixed:
-                # It may be a dead letter, the run on a queue, with its start to come first, or in a pool
+                # It may be a dead letter, for a queued run whose start comes first, or for a run in a pool
                 self._inbox.look_soon()
             elif self._leases.owns(row.run_id):
                 self._inbox.came(row)
@@ -147,13 +147,13 @@ class Dispatcher:
             self._queue_watch.queued()
 
     def appended(self, write: Write) -> None:
-        """A write from outside any run."""
+        """A write from outside any run was committed."""
         if self._subscriptions.any:
             self._subscriptions.committed(write)
         if write.pool is not None:
             self._delivery.moved(write.run_id)
             if write.pool == HOME:
-                self._inbox.look_soon()  # it may be ours there
+                self._inbox.look_soon()  # this engine may own it there
         elif write.epoch is not None:  # of a run in quarantine
             self._note_rows(write)
             self._callers.outcomes.notify(write.run_id, None)
@@ -175,15 +175,15 @@ class Dispatcher:
         if unit.write.create is None:
             log.warning("the log of run %s has moved on; reading it again", run.id)
             self._look_again(run.id)
-        elif run.read_meanwhile:  # the run that has this id must not be forgotten with the one that can't have it
+        elif run.read_meanwhile:  # keep the other run that has this id
             self._look_again(run.id)
-        else:  # what came meanwhile was for the run that has this id
+        else:  # the inputs received since then are for the run that has this id
             self._inbox.look_soon()
             self._timers.look_soon()
         self._callers.starts.came(run.id, verdict)
 
     def _stop_revoked(self, run: Run, unit: UnitOfWork) -> None:
-        """Tasks that the run no longer knew as its own: they begin again from the log, here or elsewhere."""
+        """Stops tasks that the refused unit of work revoked: they start again from the log, here or elsewhere."""
         if run.id not in self._run_cache.live:
             for token in unit.revoked or ():
                 self._worker.cancel(run.id, token)
@@ -195,7 +195,8 @@ class Dispatcher:
         self._callers.starts.failed(run.id, error)
 
     def broken(self, run: Run, error: Exception) -> None:
-        """Nothing of its round is kept. Who starts it is told; else it is blocked, until something new comes for it."""
+        """The machine raised; nothing of the round is kept. A start fails; any other run is blocked until a new input
+        arrives."""
         unborn = PlaitError("kernel.machine_error", "the run can't be started", why=str(error))
         if self._callers.starts.failed(run.id, unborn):
             self._delivery.drop(run)
@@ -207,7 +208,7 @@ class Dispatcher:
         self._callers.abandon(error)
 
     def _look_again(self, run_id: RunId) -> None:
-        """A write of ours may be on disk although its answer was lost: nothing that came with it must be missed."""
+        """A write may be on disk although its answer was lost: read everything it may have contained."""
         self._delivery.deliver(run_id, Loaded("wake"), None)
         self._callers.outcomes.notify(run_id, None)
         self._background.keep_trying(self._callers.replies.look)

@@ -22,8 +22,8 @@ class CancelTask(msgspec.Struct, frozen=True, gc=False):
 
 
 class FailTask(msgspec.Struct, frozen=True, gc=False):
-    """A task that had ended well turns out to have failed, for example because what it asked for never came: its
-    attempt counts as failed, and its policy says what follows."""
+    """A task that had succeeded turns out to have failed, for example because the work it requested was never done: its
+    attempt counts as failed, and its policy decides what follows."""
 
     task: Task
     attempt: int
@@ -31,15 +31,15 @@ class FailTask(msgspec.Struct, frozen=True, gc=False):
 
 
 class AwaitResult(msgspec.Struct, frozen=True, gc=False):
-    """Whoever was asked has accepted the work, and reports it later: the attempt is under way until its `TaskResult`
-    comes by the inbox, though nobody here is at it. The machine sets the timer."""
+    """The work was accepted elsewhere and is reported later: the attempt stays in flight until its `TaskResult` arrives
+    in the inbox, though nothing here executes it. The machine sets the timer."""
 
     task: Task
     attempt: int
 
 
 class AddDeadLetter(msgspec.Struct, frozen=True, gc=False):
-    """Something failed for good and waits for a person; the machine's own event tells of it."""
+    """Something failed for good and waits for a person; the machine records it by its own event."""
 
     token: TaskToken
     label: str
@@ -48,7 +48,7 @@ class AddDeadLetter(msgspec.Struct, frozen=True, gc=False):
 
 
 class RetryTask(msgspec.Struct, frozen=True, gc=False):
-    """The next attempt of a task begins now: the answer to `RetryDue`, at once or later."""
+    """Starts the next attempt of a task now: the answer to `RetryDue`, at once or later."""
 
     token: TaskToken
 
@@ -63,26 +63,26 @@ class ClearTimer(msgspec.Struct, frozen=True, gc=False):
 
 
 class StartChild(msgspec.Struct, frozen=True, gc=False):
-    """A run of any dialect. It is resolved after the decision and before its commit; a refusal comes back as the
+    """Starts a run of any dialect. It is resolved after the decision and before the commit; a refusal comes back as the
     child's failure."""
 
     token: TaskToken
     run_id: RunId
     dialect: str
-    """Empty for a name of any dialect."""
+    """Empty: a name in any dialect."""
     definition: Any
     """`name`, `name@version-or-tag`, or the definition itself as JSON."""
     input: Raw = NULL
     deadline: Millis | None = None
     labels: dict[str, str] = {}
     resolved: Resolution | None = None
-    """Where the parent knows already what resolving would give."""
+    """Given if the parent already knows what resolving would return."""
     announces: bool = False
-    """The parent is to hear that it has started, as `ChildStarted`."""
+    """The parent gets `ChildStarted` once the child has started."""
     independent: bool = False
-    """It goes its own way: it is not compensated with its parent."""
+    """The child is not compensated with its parent."""
     queueing: ChildQueueing | None = None
-    """It waits on a queue first. Checked when it is resolved; a duplicate is refused."""
+    """The queue that the child waits on first. Checked when it is resolved; a duplicate is refused."""
 
 
 class Resolution(msgspec.Struct, frozen=True, gc=False):
@@ -99,7 +99,8 @@ class CancelChild(msgspec.Struct, frozen=True, gc=False):
 
 
 class SendMessage(msgspec.Struct, frozen=True, gc=False):
-    """To another run; `key` deduplicates. A run that is unknown or ended makes it a dead letter."""
+    """Sends a message to another run; `key` deduplicates. If that run is unknown or ended, the message becomes a dead
+    letter."""
 
     key: str
     run_id: RunId
@@ -108,26 +109,26 @@ class SendMessage(msgspec.Struct, frozen=True, gc=False):
 
 
 class RequestApproval(msgspec.Struct, frozen=True, gc=False):
-    """People are asked; the answer comes as `Decided`, once as many have approved as are required, or one rejects."""
+    """Requests an approval. The answer is `Decided`, once enough people have approved or one rejects."""
 
     token: TaskToken
     title: str
     by: str = ""
     deadline: Millis | None = None
-    """For people to see; the machine sets the timer."""
+    """Shown to people; the machine sets the timer."""
     form: Raw = ABSENT
     evidence: Raw = ABSENT
     required: int = 1
     approvers: tuple[str, ...] = ()
-    """Who may decide; empty: anyone with the right to."""
+    """Who may decide; empty: anyone with the permission."""
     escalations: tuple[Escalation, ...] = ()
-    """Who may decide too when nobody has, level by level."""
+    """Approvers added level by level while nobody decides."""
     service: str = ""
-    """Where a program is told of it, for each approver."""
+    """A service to notify, once for each approver."""
 
 
 class WithdrawApproval(msgspec.Struct, frozen=True, gc=False):
-    """A decision of people is no longer wanted, did not come in time, or was made without them."""
+    """Closes an approval that is no longer needed, has expired, or was decided in another way."""
 
     token: TaskToken
     status: Literal["withdrawn", "expired", "approved"] = "withdrawn"
@@ -136,22 +137,22 @@ class WithdrawApproval(msgspec.Struct, frozen=True, gc=False):
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
-    """To the sender of a message that asks: an answer that could not be given at once."""
+    """Replies to a message whose answer could not be given at once."""
 
     key: str
     body: Raw = NULL
     refusal: PlaitError | None = None
-    """Given instead, if what was asked for could not be done."""
+    """Sent instead, if the request failed."""
 
 
 class Block(msgspec.Struct, frozen=True, gc=False):
-    """The run can't go on with the code that is loaded (None: it can again). Its status stays `running`."""
+    """The run can't continue with the loaded code (None: it can again). Its status stays `running`."""
 
     error: ErrorInfo | None
 
 
 class Compensate(msgspec.Struct, frozen=True, gc=False):
-    """A compensator of an ended run that failed for good while the run went on is tried again."""
+    """Retries a compensator that failed for good, in an ended run that had continued after the failure."""
 
     token: TaskToken
 
@@ -161,9 +162,9 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
     output: Raw = NULL
     error: ErrorInfo | None = None
     data: Any = None
-    """What the dialect wants to find in the `run.failed` event."""
+    """Dialect data for the `run.failed` event."""
     partial: bool = False
-    """Completed, although some of its steps failed."""
+    """Completed, although some steps failed."""
 
 
 Effect = (
@@ -188,19 +189,19 @@ Effect = (
 
 
 class Decision(msgspec.Struct, gc=False):
-    """Events and effects that are committed together or not at all."""
+    """Events and effects, committed together or not at all."""
 
     events: list[Event] = []
     effects: list[Effect] = []
     more: bool = False
     """Ask the machine again, with `Continue`, right after the commit."""
     reopen: str | None = None
-    """The machine takes up an ended run again, for this cause."""
+    """Why the machine reopens an ended run; None: it does not."""
     retried: Sequence[TaskToken] = ()
-    """Tasks whose dead letters are settled by that."""
+    """Tasks whose dead letters that retries."""
     reply: Raw | None = None
-    """What the caller of an inbox input gets back."""
+    """The reply to the sender of an inbox input."""
     replies_later: bool = False
-    """The caller waits on: an `Answer` follows from a later decision."""
+    """The sender keeps waiting: a later decision gives an `Answer`."""
     refusal: PlaitError | None = None
-    """The input is refused, and that is worth recording: the events are kept, and the caller gets this."""
+    """The input is refused, and the refusal is recorded: the events are kept, and the sender gets this error."""

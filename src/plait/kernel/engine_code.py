@@ -1,4 +1,4 @@
-"""The code that this engine has: what its dialects loaded, by name."""
+"""The code that this engine's dialects have loaded, by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class EngineCode:
     def __init__(self, bundles: Mapping[str, Bundle]) -> None:
         self._bundles = bundles
         self._known: frozenset[str] = frozenset()
-        """When they were last asked."""
+        """The names found by the last query of the dialects."""
 
     def names(self) -> list[str]:
         having = [bundle for bundle in self._bundles.values() if isinstance(bundle, HasCode)]
@@ -26,12 +26,12 @@ class EngineCode:
         return parts_of(pool) <= set(self.names())
 
     def of_tasks(self) -> list[str]:
-        """What it has for tasks that engines without it leave to workers."""
+        """Names of the task code here that engines without it leave to workers."""
         sharing = [bundle for bundle in self._bundles.values() if isinstance(bundle, SharesTasks)]
         return sorted(name for bundle in sharing for name in bundle.task_code())
 
     def needed(self, dialect: str, definition: str, version: str | None) -> str | None:
-        """The name of the code that a run needs; None if any engine will do, or the dialect is not known here."""
+        """The name of the code that a run needs; None if any engine will do, or if the dialect is unknown here."""
         try:
             bundle = self._bundles[dialect]
         except KeyError:
@@ -39,6 +39,6 @@ class EngineCode:
         return bundle.code_of(definition, version) if isinstance(bundle, IsCode) else None
 
     def missing(self, dialect: str, definition: str, version: str | None) -> str | None:
-        """The name of the code that a run needs and this engine has not got."""
+        """The name of the code that a run needs and this engine lacks."""
         name = self.needed(dialect, definition, version)
         return None if name is None or self.has(name) else name

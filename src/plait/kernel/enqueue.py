@@ -1,7 +1,7 @@
-"""A task with a queue: its row is written by the decision that opens the attempt, and an event says so.
+"""Tasks on queues: the decision that opens an attempt writes the task's row, and an event records it.
 
-The event is what makes a row's existence a matter of the log: a run that is read again knows which of its tasks are
-on a queue, and neither does them itself nor enqueues them twice.
+The event makes the row part of the log: a run that is read again knows which of its tasks are on a queue, and neither
+executes them itself nor enqueues them twice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NO_QUEUEING = StartedFrom()
 
 
 def begin(opened: OpenTask, run: Run, unit: UnitOfWork) -> None:
-    """An attempt begins once this is on disk: here, or wherever a worker claims it."""
+    """Starts an attempt once this is on disk: here, or wherever a worker claims it."""
     if opened.task.queue is None:
         unit.tasks.append(opened)
     else:
@@ -62,7 +62,7 @@ def enqueue(opened: OpenTask, run: Run, unit: UnitOfWork, *, lost_worker: str = 
 
 
 def dequeue(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    """No worker is to do it any more."""
+    """Removes a task from its queue: no worker may claim it any more."""
     if run.state.tasks.is_queued(token):
         unit.dequeue(token)
 

@@ -31,7 +31,7 @@ class Flaw(msgspec.Struct, frozen=True):
 
     code: str
     pointer: str
-    """Where, as a JSON pointer."""
+    """Where the flaw is, as a JSON pointer."""
     message: str
 
 
@@ -55,7 +55,7 @@ class PlaitError(Exception):
 
     @property
     def text(self) -> str:
-        """Without the code, for where that is told apart."""
+        """The message without the code, for displays that show the code separately."""
         text = self.what
         if self.why:
             text += f": {self.why}"
@@ -95,12 +95,12 @@ class Stale(Conflict):
 
 
 class Erased(PlaitError):
-    """The values were destroyed on request: the key that they were encrypted with is gone."""
+    """The values were destroyed on request: their encryption key is gone."""
 
     status = 410
 
     at: int = 0
-    """When, in ms; 0 where that is not known."""
+    """When, in milliseconds; 0 if unknown."""
 
     @classmethod
     def since(cls, at: int, what: str) -> Self:
@@ -110,18 +110,18 @@ class Erased(PlaitError):
 
 
 class TooLarge(PlaitError):
-    """A value is over a limit of size."""
+    """A value is over a size limit."""
 
     status = 413
 
 
 class Busy(PlaitError):
-    """Too much waits already: try again later."""
+    """The backlog is too long: try again later."""
 
     status = 429
 
     retry_after: int | None = None
-    """Seconds after which it may succeed, where that is known."""
+    """Seconds after which a retry may succeed, if known."""
 
 
 DAMAGED = "store.damaged"
@@ -148,7 +148,7 @@ class Unavailable(PlaitError):
 
 
 class LeaseLost(Unavailable):
-    """Another engine owns the run now, and goes on with it."""
+    """Another engine owns the run now and continues it."""
 
     def __init__(self, what: str = "another engine owns this run now") -> None:
         super().__init__(
@@ -171,20 +171,20 @@ class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     cause: ErrorInfo | None = None
     parts: dict[str, ErrorInfo] = {}
     ops: list[str] = []
-    """The operations of the run that it goes back to, the nearest first; a retry opens them again."""
+    """The operations of the run that caused it, the innermost first; a retry opens them again."""
     label: str = ""
-    """What people call the first of them."""
+    """The label of the first operation."""
     trace: str = ""
     notes: list[str] = []
 
 
 class RunFailed(PlaitError):
-    """The run ended as failed or cancelled, so there is no result to give."""
+    """The run ended as failed or cancelled, so it has no result."""
 
     status = 409
 
     def __init__(self, run_id: str, run_status: str, error: ErrorInfo, why: str = "") -> None:
-        """`why`: the root cause, which is what people read first."""
+        """`why`: the root cause, shown first."""
         super().__init__(error.code, f"run {run_id} {run_status}", why=why or error.message)
         self.run_id = run_id
         self.run_status = run_status
@@ -192,7 +192,7 @@ class RunFailed(PlaitError):
 
 
 class RunBlocked(PlaitError):
-    """The run can't go on with what is loaded here. Nothing is lost: it goes on once that is mended."""
+    """The run can't continue with the code loaded here. Nothing is lost: it continues once that is fixed."""
 
     status = 409
 

@@ -1,9 +1,8 @@
 """Facts about a run. An event is a frozen struct with a tag; dialects declare more of them.
 
-The kernel names what every run has in common: its start and end, attempts that did not simply
-succeed, compensation, and votes. A first attempt that succeeds adds no kernel event: its result is the
-dialect's own event. A field of type `Raw` holds a value that is already JSON; the kernel keeps large
-ones as blobs, so machines never see the difference.
+The kernel defines what all runs share: start and end, attempts that did not simply succeed, compensation, and votes. A
+first attempt that succeeds adds no kernel event: its result is the dialect's own event. A field of type `Raw` holds a
+value that is already JSON; the kernel keeps large ones as blobs, invisibly to machines.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ class RunStarted(Event, frozen=True, tag="run.started"):
     labels: dict[str, str] = {}
     data: Any = None
     independent: bool = False
-    """Its parent does not end it, nor compensate what it did."""
+    """Its parent neither ends it nor compensates its work."""
     by: str = ""
-    """Who started it, if they said so."""
+    """Who started it, if given."""
     reference: str = ""
-    """What it was asked for by, `name@tag` for one, where that is not its name."""
+    """The reference it was requested by, such as `name@tag`, if that differs from its name."""
     queue: str = ""
-    """That it waited on, and whose slot it holds."""
+    """The queue it waited on, whose slot it holds."""
     priority: int = 0
     partition: str = ""
-    """Of its tasks on queues."""
+    """The partition key of its tasks on queues."""
 
 
 class RunCompleted(Event, frozen=True, tag="run.completed"):
@@ -70,10 +69,10 @@ class RunReopened(Event, frozen=True, tag="run.reopened"):
 
 
 class RunPatched(Event, frozen=True, tag="run.patched"):
-    """Its definition was changed; what changed is in the dialect's own events just before."""
+    """The run's definition was changed; the dialect's own events just before say how."""
 
     revision: int
-    """That it has now; every run begins with 1."""
+    """The new revision; every run starts at 1."""
     by: str = ""
 
 
@@ -84,7 +83,7 @@ class TaskRetryScheduled(Event, frozen=True, tag="task.retry_scheduled"):
     error: ErrorInfo
     progress: Raw = NULL
     max_attempts: int = 0
-    """For readers who don't have the code that says so."""
+    """For readers without the code that defines it; 0: unknown."""
     queued: Millis = Millis(0)
 
 
@@ -95,13 +94,13 @@ class TaskQueued(Event, frozen=True, tag="task.queued"):
     attempt: int
     queue: str
     lost: int = 0
-    """How many attempts before it ended because their workers were gone: those don't count as tries."""
+    """How many earlier claims were lost with their workers; these don't count as tries."""
     lost_worker: str = ""
-    """Whose attempt it repeats."""
+    """The worker whose lost claim this repeats."""
 
 
 class AgentUsage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Tokens of a language model. Cached ones are part of the input."""
+    """Token counts of a language model. Cached tokens are included in the input."""
 
     input: int = 0
     output: int = 0
@@ -109,19 +108,19 @@ class AgentUsage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class TaskJournaled(Event, frozen=True, tag="task.journaled"):
-    """An attempt has found something out that is not to be done again, or has got what it was suspended for."""
+    """An attempt recorded a result that must not be computed twice, or received what it was suspended for."""
 
     token: TaskToken
     attempt: int
     index: int
-    """From 0, in its attempt."""
+    """Position in the journal of its attempt, from 0."""
     entry: Raw = NULL
     says: str = ""
-    """How far the attempt is by now, for people."""
+    """The progress of the attempt, for people."""
 
 
 class TaskSuspended(Event, frozen=True, tag="task.suspended"):
-    """An attempt waits, and costs nothing meanwhile."""
+    """An attempt is suspended and uses no resources meanwhile."""
 
     token: TaskToken
     attempt: int
@@ -130,7 +129,7 @@ class TaskSuspended(Event, frozen=True, tag="task.suspended"):
 
 
 class TaskLate(Event, frozen=True, tag="task.late"):
-    """A result that came after its task was settled, or of an older attempt: kept, changes nothing."""
+    """A result that arrived after its task was settled, or from an older attempt: recorded without effect."""
 
     token: TaskToken
     attempt: int
@@ -139,11 +138,11 @@ class TaskLate(Event, frozen=True, tag="task.late"):
 
 
 class TokenRejected(Event, frozen=True, tag="token.rejected"):
-    """A task or a result on its way by Redis was forged, damaged or another's: nothing was done with it."""
+    """A task or result sent through Redis was forged, damaged or another's, and was ignored."""
 
     reason: str
     token: TaskToken = TaskToken("")
-    """Empty: it fits no task that is under way."""
+    """Empty: it matches no task in flight."""
     node: str = ""
     times: int = 0
     """How often this happened to the task."""
@@ -161,17 +160,17 @@ class RollbackStarted(Event, frozen=True, tag="rollback.started"):
     reason: str = ""
     data: Any = None
     only: list[TaskToken] = []
-    """The compensators that are meant; empty: all."""
+    """The compensators to run; empty: all."""
 
 
 class RollbackStep(Event, frozen=True, tag="rollback.step"):
     at: TaskToken
     status: Literal["asked", "completed", "failed", "retried", "discarded"]
-    """`asked`: of a child, which reports when it is done."""
+    """`asked`: a child was asked, and reports when it is done."""
     attempts: int = 1
     error: ErrorInfo | None = None
     child: TaskToken = TaskToken("")
-    """Of a child that has reported: the token under which this run had started it."""
+    """For a child that has reported: the token under which this run started it."""
 
 
 class RollbackEnded(Event, frozen=True, tag="rollback.ended"):
@@ -180,18 +179,18 @@ class RollbackEnded(Event, frozen=True, tag="rollback.ended"):
 
 
 class ChildCompensable(Event, frozen=True, tag="child.compensable"):
-    """A child has ended and has done something that a rollback of this run compensates too."""
+    """A child ended, and its work must be compensated when this run rolls back."""
 
     run_id: RunId
     parent: RunId
-    """Whose child it is: the log may be that of a fork."""
+    """The parent of the child: the log may be that of a fork."""
     after: int = 0
-    """How many compensators the run had of its own at that time."""
+    """How many compensators of its own the run had at that time."""
 
 
 class ApprovalEvent(Event, frozen=True):
-    """Of an approval that needs several votes, certain people or an escalation. One that anybody may decide alone
-    has none: its decision is the dialect's event."""
+    """An event of an approval that needs several votes, certain people or an escalation. An approval that anybody may
+    decide alone has none: its decision is the dialect's event."""
 
     token: TaskToken
 
@@ -228,7 +227,7 @@ class ApprovalClosed(ApprovalEvent, frozen=True, tag="approval.closed"):
 
 
 class ApprovalNotified(ApprovalEvent, frozen=True, tag="approval.notified"):
-    """Notices that are on their way; `approval.notice` says what becomes of each."""
+    """Notices were sent; `approval.notice` records the outcome of each."""
 
     notices: tuple[Notice, ...]
     service: str = ""
@@ -241,19 +240,19 @@ class NoticeEnded(ApprovalEvent, frozen=True, tag="approval.notice"):
 
 
 class AgentFinished(Event, frozen=True, tag="agent.finished"):
-    """An attempt of a language model at a task is over, also if it failed."""
+    """An attempt of a language model at a task ended, successfully or not."""
 
     token: TaskToken
     node_id: str
     attempt: int
     status: Literal["completed", "failed"]
     model: str
-    """As the workflow names it."""
+    """The model's name in the workflow."""
     turns: int = 0
     tool_calls: int = 0
     usage: AgentUsage = AgentUsage()
     cost_usd: float | None = None
-    """None: the price is not known."""
+    """None: the price is unknown."""
     cache_hit: bool = False
     error: ErrorInfo | None = None
 
@@ -267,7 +266,7 @@ class AgentToolDenied(Event, frozen=True, tag="agent.tool_denied"):
 
 
 AttemptEvent = AgentFinished | AgentToolDenied
-"""What an attempt may put into the log with an entry of its journal."""
+"""Events that an attempt may add to the log with an entry of its journal."""
 
 
 KernelEvent = (

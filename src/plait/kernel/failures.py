@@ -1,8 +1,8 @@
-"""Exceptions as data, and back: what a step raised must look the same after a restart.
+"""Exceptions as data, and back: an exception of a step must look the same after a restart.
 
-An exception is kept as its type, message, scalar arguments and attributes. It is raised again as the
-same class if that class is in a module that is loaded and can be made without running its
-constructor; the caller decides what to raise when it can't.
+An exception is stored as its type, message, scalar arguments and attributes. It is raised again as the same class if
+that class is in a loaded module and can be created without running its constructor; otherwise the caller decides what
+to raise.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .task import TaskError
 _SCALARS = (str, int, float, bool, type(None))
 _MAX_TEXT = 4_000
 _MAX_DEPTH = 8
-"""Causes of causes, and groups in groups."""
+"""Levels of nested causes and of nested groups."""
 _MAX_PARTS = 50
 
 
@@ -43,7 +43,7 @@ def describe(error: BaseException, *, kind: str = "error", code: str = "", depth
 
 
 def _parts(error: BaseException, depth: int) -> dict[str, ErrorInfo]:
-    """Of a group, numbered."""
+    """The exceptions of a group, numbered."""
     if not isinstance(error, BaseExceptionGroup) or depth >= _MAX_DEPTH:
         return {}
     exceptions: tuple[BaseException, ...] = cast("BaseExceptionGroup[BaseException]", error).exceptions
@@ -88,11 +88,11 @@ def _rebuild_group(
 def _rebuild_one(info: ErrorInfo, cls: type[BaseException]) -> BaseException | None:
     try:
         error = cls.__new__(cls, *info.args)
-        if not (isinstance(error, OSError) and error.args):  # an OSError has taken its arguments apart already
+        if not (isinstance(error, OSError) and error.args):  # OSError has already unpacked its arguments
             error.args = tuple(info.args) or (() if info.message == cls.__name__ else (info.message,))
         for name, value in info.attrs.items():
             setattr(error, name, value)
-        # Some classes can't say what they are without their constructor
+        # Some classes have no text unless their constructor ran
         return error if str(error) or info.message == cls.__name__ else None
     except Exception:
         return None
@@ -101,14 +101,14 @@ def _rebuild_one(info: ErrorInfo, cls: type[BaseException]) -> BaseException | N
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # a class that can't say what it is must not make the failure get lost
+    except Exception:  # a broken `__str__` must not lose the failure
         return ""
 
 
 def _arguments(error: BaseException) -> tuple[Any, ...]:
-    """All or none: half of them would make another error."""
+    """All arguments or none: half of them would make another error."""
     try:
-        # Where a file name was given, only this has it
+        # Only `__reduce__` includes the file name, if one was given
         if isinstance(error, BaseExceptionGroup):
             return (cast("BaseExceptionGroup[BaseException]", error).message,)
         found = error.__reduce__()[1] if isinstance(error, OSError) else error.args
@@ -123,7 +123,7 @@ def _where(error: BaseException) -> str:
 
 
 def storable(text: str, most: int = _MAX_TEXT) -> str:
-    """Whatever an exception says, fit for every store."""
+    """The text of an exception, made storable in every database."""
     return text[:most].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,8 +1,8 @@
-"""Engines with different code on one store: which code each has, and the shards of runs that need it.
+"""Engines with different code on one store: the code of each, and the shards of runs that need it.
 
-Most runs can be taken by any engine, and belong to a shard by their ids. A run whose code its owner has not got moves
-to a *pool*: a few shards of their own for each name of code (`pools`), which only engines that have it may claim. A
-uniform fleet has no pools. A run that has moved stays there, with all that is sent to it from then on.
+Most runs can be owned by any engine, and belong to a shard by their ids. A run whose owner lacks its code moves to a
+*pool*: a few separate shards for each code name (`pools`), which only engines with that code may claim. A uniform fleet
+has no pools. A run that has moved stays there, and everything sent to it later goes there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .ids import Millis, Shard
 from .leases import Lease
 
 POOL_SHARDS = 8
-"""Of each pool."""
+"""Shards in each pool."""
 
 
 class Pool(msgspec.Struct, frozen=True, gc=False):
@@ -24,36 +24,37 @@ class Pool(msgspec.Struct, frozen=True, gc=False):
 
     code: str
     engines: int
-    """That live and have it."""
+    """Live engines with this code."""
     owned: int
-    """Of its shards."""
+    """Its shards that have an owner."""
     runs: int
-    """That have not ended."""
+    """Its runs that have not ended."""
     shards: list[Shard] = []
-    """Their numbers. There are gaps where pools were that are not needed any more."""
+    """Numbers of its shards, with gaps where pools were removed."""
 
 
 class Fleet(Protocol):
     async def announce(self, owner: str, code: Collection[str]) -> dict[str, int]:
-        """Says which code an engine has. Returns how many living engines have the code of each pool that there is."""
+        """Announces the code of an engine. Returns, for each existing pool, the number of live engines with its
+        code."""
         ...
 
     async def claim(self, owner: str, ttl: Millis, want: int, pool: str) -> list[Lease]:
-        """As `Store.claim`, of the shards of a pool."""
+        """Like `Store.claim`, for the shards of a pool."""
         ...
 
     async def pool_of(self, shard: Shard) -> tuple[str, int] | None:
-        """Whose shard it is, and how many living engines have that code. None if it is not there any more."""
+        """The pool of a shard, and how many live engines have its code. None if the shard no longer exists."""
         ...
 
     async def pools(self) -> list[Pool]: ...
     async def abandoned(self) -> list[Shard]:
-        """Shards of pools that nobody holds, and whose code no engine has."""
+        """Shards of pools without an owner whose code no engine has."""
         ...
 
     async def raise_epochs(self, shards: Collection[Shard]) -> list[Lease]:
-        """Fences whoever held some shards that nobody holds now. With the new epochs the caller may write, until
-        somebody claims them: it holds nothing, and keeps nobody waiting."""
+        """Fences the previous owners of some shards that have none now. With the new epochs the caller may write until
+        someone claims the shards: it holds no lease and blocks nobody."""
         ...
 
     async def free_slots(self, shards: Collection[Shard]) -> None:
@@ -62,10 +63,10 @@ class Fleet(Protocol):
         ...
 
     async def remove_emptied(self) -> list[str]:
-        """Deletes the shards of pools that are abandoned and have no run; says whose they were. The last pool stays:
-        no number of a shard is given twice, as its epochs would begin below those of whoever had it."""
+        """Deletes the shards of abandoned pools without runs; returns the pools' code names. The last pool stays: shard
+        numbers are never reused, because a new shard's epochs would start below those of previous owners."""
         ...
 
     def watch(self, callback: Callable[[], None]) -> None:
-        """Calls back on the event loop when another engine came, has new code, or gave shards up."""
+        """Calls back on the event loop when another engine joined, has new code, or released shards."""
         ...

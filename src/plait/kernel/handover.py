@@ -1,7 +1,7 @@
-"""Handing a run over to engines that have its code: what is written, and what people read meanwhile.
+"""Hands a run over to engines that have its code: what is written, and the wait reason shown meanwhile.
 
-What a run needs may be known before it is loaded; then it is written here that it moves. Or its machine finds out as it
-decides; then the decision that would block it moves it instead, with all that it records.
+If the missing code is known before the run is loaded, the move is written here. Otherwise the machine finds out while
+it decides; then the decision that would block the run moves it instead, with everything it records.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .unit_of_work import UnitOfWork
 from .view import Reason
 
 NO_ENGINE = "engine"
-"""The kind of the reason why a run waits for an engine that has its code."""
+"""The kind of the wait reason of a run without an engine that has its code."""
 
 
 def no_engine(pool: str) -> Reason:
@@ -31,14 +31,14 @@ def no_engine(pool: str) -> Reason:
 
 
 def move_blocked(run: Run, unit: UnitOfWork) -> None:
-    """A run that lacks functions goes to engines that have all it calls, where there may be any. From there it does not
-    move again: what blocks it then is not where it is."""
+    """Moves a run that lacks functions to engines that have everything it calls, if its pool is known. It does not move
+    a second time: being blocked there is not a matter of place."""
     if run.code is not None and _move(run, unit):
         run.blocked = None
 
 
 def move_lacking(run: Run, unit: UnitOfWork) -> None:
-    """The same of a run that asks for a task whose function is not here: who has it begins the task."""
+    """Moves a run that requests a task whose function is missing here: an engine that has it starts the task."""
     machine, code = run.machine, run.code
     if code is None or not isinstance(machine, CallsCode):
         return
@@ -48,15 +48,15 @@ def move_lacking(run: Run, unit: UnitOfWork) -> None:
 
 
 def _move(run: Run, unit: UnitOfWork) -> bool:
-    """False if the run stays: it has moved before, or nobody could say where to."""
+    """False if the run stays: it has moved before, or its pool is unknown."""
     machine = run.machine
     pool = pool_of(machine.needed_code()) if run.shard < SHARDS and isinstance(machine, NeedsCode) else None
     if pool is None:
         return False
     write, row = unit.write, unit.write.patch or run.patch()
-    stopped = run.state.tasks.running > len(unit.tasks)  # work that is under way here is interrupted
+    stopped = run.state.tasks.running > len(unit.tasks)  # work in flight here is interrupted
     write.pool, write.plain = pool, False
-    # Of one that is awake, a takeover of the pool's shard would think that its owner died
+    # If it were left awake, the takeover of the pool's shard would assume that its owner died
     write.patch = replace(
         row, awake=stopped, blocked=None, waiting=no_engine(pool), recoveries=row.recoveries + int(stopped)
     )
@@ -70,7 +70,7 @@ class Handover:
         self._clock = clock
 
     def write(self, found: Elsewhere) -> Write:
-        """The run moves to its pool; of one that is there already, the inputs that came here follow it."""
+        """Moves the run to its pool; if it is there already, its inputs that arrived here follow."""
         row = found.row
         if row.shard != found.shard:
             return Write(row.id, found.shard, found.epoch, pool=FOLLOW)
@@ -84,12 +84,12 @@ class Handover:
 
 
 def _wake(run_id: RunId, shard: Shard, epoch: Epoch, at: Millis) -> InboxRow:
-    """An owner of the pool loads what it finds in the inbox: it may have the shard already."""
+    """An input that makes the pool's owner load the run: it may own the shard already."""
     return InboxRow(run_id, shard, f"~moved-{shard}-{epoch}", values.plain(Loaded("wake")), at)
 
 
 def _waiting(row: RunRow, code: str) -> RunPatch:
-    """That it was under way here says nothing against it: the recovery that its next owner counts is taken back."""
+    """Interrupting it here does not count against it: the recovery that its next owner counts is subtracted."""
     return RunPatch(
         status="running",
         awake=row.awake,

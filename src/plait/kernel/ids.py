@@ -1,7 +1,7 @@
-"""Names for the small values that travel everywhere, and the one maker of fresh ones.
+"""Types of the small values used everywhere, and the one generator of fresh ids.
 
-A `RunId` is unique in a store. Runs of the namespace `default` use the caller's id as it is; other
-namespaces put their name and a slash in front, which is why a caller's id may not hold a slash.
+A `RunId` is unique in a store. Runs of the namespace `default` use the caller's id as it is; other namespaces put their
+name and a slash in front, which is why a caller's id may not contain a slash.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ Shard = NewType("Shard", int)
 Epoch = NewType("Epoch", int)
 
 NEVER = Millis(0)
-"""Before anything has happened."""
+"""The time before anything has happened."""
 SHARDS = 64
-"""That runs belong to by their ids. Those of a pool are numbered from here on."""
+"""Number of shards that runs belong to by their ids. Shards of pools are numbered from here on."""
 DEFAULT_NAMESPACE = "default"
 
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _CALLER_ID = re.compile(r"[^/\x00-\x1f\x7f\ud800-\udfff]{1,4000}")
 _NEW_ID = 200
-"""Characters of an id that a caller may choose. Children are called after their parents, and have more."""
+"""Most characters of an id chosen by a caller. Ids of children contain their parents' ids and may be longer."""
 
 
 def run_key(namespace: str, caller_id: object, *, new: bool = False) -> RunId:
-    """The store-wide id of a caller's run; refuses what could not be told apart or printed. Callers may be programs
-    that nobody type-checked."""
+    """The store-wide id of a caller's run; rejects ids that would be ambiguous or unprintable. Arguments may come from
+    programs without type checks."""
     if namespace != DEFAULT_NAMESPACE:
         check_namespace(namespace)
     elif _is_plain(caller_id):
@@ -50,7 +50,7 @@ def run_key(namespace: str, caller_id: object, *, new: bool = False) -> RunId:
 
 
 def _is_plain(caller_id: object) -> bool:
-    """Whether an id is surely fine, as most are: to match a pattern takes several times as long."""
+    """Whether an id is surely valid, as most are: matching a pattern takes several times as long."""
     return (
         type(caller_id) is str
         and caller_id.isascii()
@@ -61,7 +61,7 @@ def _is_plain(caller_id: object) -> bool:
 
 
 def check_namespace(namespace: object) -> str:
-    """Refuses what could not be told apart from an id, or printed."""
+    """Rejects namespaces that would be ambiguous in an id, or unprintable."""
     if not isinstance(namespace, str) or not _NAMESPACE.fullmatch(namespace):
         raise InvalidInput(
             "kernel.bad_namespace",
@@ -77,29 +77,29 @@ def caller_id(run_id: RunId) -> str:
 
 
 def shard_of(run_id: RunId) -> Shard:
-    """The shard a run belongs to, for good."""
+    """The shard that a run's id maps to; it never changes."""
     return crc32(run_id.encode()) % SHARDS  # pyright: ignore[reportReturnType]
 
 
 class Ids:
-    """Draws ids and seeds. Tests give it a seed, so that a whole simulation repeats itself."""
+    """Generates ids and seeds. Tests pass a seed, so that a whole simulation is repeatable."""
 
     def __init__(self, seed: int | None = None) -> None:
         self._random = random.Random(secrets.randbits(128) if seed is None else seed)
 
     def run_id(self, now: Millis) -> str:
-        """Time-ordered (UUIDv7), so that new rows land beside each other in an index."""
+        """A time-ordered id (UUIDv7), so that new rows are adjacent in an index."""
         bits = (now & (1 << 48) - 1) << 80 | 7 << 76 | self._random.getrandbits(76)
         text = f"{bits & ~(3 << 62) | 2 << 62:032x}"
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def key(self) -> str:
-        """A caller's id for an input that came without one."""
+        """The key of an input that came without one."""
         return f"{self._random.getrandbits(128):032x}"
 
     def seed(self) -> int:
         return self._random.getrandbits(53)
 
     def fraction(self) -> float:
-        """For jitter."""
+        """A random number for jitter, in [0, 1)."""
         return self._random.random()

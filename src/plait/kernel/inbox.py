@@ -1,4 +1,4 @@
-"""The inbox: inputs that any process wrote for runs that this engine owns, taken in order."""
+"""The inbox: inputs written by any process for runs that this engine owns, taken in order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Inbox:
         self._background = background
         self._taking: set[tuple[RunId, str]] = set()
         self._done: list[tuple[RunId, str]] = []
-        """Taken while a look was under way, which may still bring them back."""
+        """Inputs taken during a read, which may still return them."""
         self._looking = False
         self._again = False
 
@@ -37,14 +37,14 @@ class Inbox:
         self._background.keep_trying(self.look)
 
     async def look(self) -> None:
-        """Delivers every input that waits; calls that come meanwhile cause one more round."""
+        """Delivers every waiting input; calls during a read cause one more round."""
         self._again = True
         if self._looking:
             return
         self._looking = True
         try:
             while self._again:
-                await asyncio.sleep(0)  # a thousand inputs that came at once are one look
+                await asyncio.sleep(0)  # many inputs that arrive at once cause one read
                 self._again = False
                 self._taking.difference_update(self._done)
                 self._done.clear()
@@ -58,14 +58,14 @@ class Inbox:
             self._looking = False
 
     def came(self, row: InboxRow) -> None:
-        """A row that was just written here. It must not overtake those that a look is about to bring."""
+        """A row was just written here. It must not overtake those that a read is about to return."""
         if self._looking:
             self._again = True
         else:
             self._take(row)
 
     def _take(self, row: InboxRow) -> bool:
-        """Delivers one row, unless it is under way already."""
+        """Delivers one row, unless it has been delivered already."""
         place = (row.run_id, row.key)
         if place in self._taking:
             return False

@@ -1,4 +1,4 @@
-"""What makes a machine decide. Inputs that come from outside the owner travel through the inbox as JSON."""
+"""Inputs: what makes a machine decide. Those from outside the owner travel through the inbox as JSON."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Start(Input, frozen=True, tag="start"):
     labels: dict[str, str] = {}
     data: Any = None
     announces: bool = False
-    """Its parent waits to hear that it has started."""
+    """The parent waits for `ChildStarted`."""
     independent: bool = False
-    """Its parent does not end it, nor compensate what it did."""
+    """Its parent neither ends it nor compensates its work."""
     by: str = ""
     reference: str = ""
     queue: str = ""
@@ -42,7 +42,7 @@ class Start(Input, frozen=True, tag="start"):
 
 
 class TaskResult(Input, frozen=True, tag="task_result"):
-    """How an attempt ended. The machine sees only final results; attempts are the kernel's."""
+    """The outcome of an attempt. The machine sees only final results; the kernel handles attempts."""
 
     token: TaskToken
     attempt: int
@@ -51,22 +51,22 @@ class TaskResult(Input, frozen=True, tag="task_result"):
     retryable: bool = True
     progress: Raw = NULL
     queued: Millis = Millis(0)
-    """How long the attempt waited for a worker."""
+    """Milliseconds that the attempt waited for a worker."""
     later: bool = False
     """The work was accepted; its result will come as a message."""
     opening: int = 0
-    """Of a queued task: which of its rows this is the result of. 0: it was done by the owner."""
+    """For a queued task, the row that this result belongs to. 0: executed by the owner."""
     memo: bool = False
-    """Its worker had this result from before, and did not do the work again."""
+    """The worker returned a stored result and did not repeat the work."""
 
 
 class KeepEntry(Input, frozen=True, tag="keep_entry"):
-    """An attempt under way adds to its journal."""
+    """An attempt in flight adds an entry to its journal."""
 
     token: TaskToken
     attempt: int
     index: int
-    """How many entries the attempt knows of: one that is not the last any more is refused."""
+    """How many entries the attempt has seen: an entry at an outdated position is refused."""
     entry: Raw = NULL
     says: str = ""
     events: tuple[AttemptEvent, ...] = ()
@@ -74,7 +74,7 @@ class KeepEntry(Input, frozen=True, tag="keep_entry"):
 
 
 class Suspend(Input, frozen=True, tag="suspend"):
-    """An attempt waits for something, and is begun again when that has come."""
+    """An attempt waits for something, and is started again once that has come."""
 
     token: TaskToken
     attempt: int
@@ -84,7 +84,7 @@ class Suspend(Input, frozen=True, tag="suspend"):
 
 
 class ClaimExpired(Input, frozen=True, tag="claim_expired"):
-    """The worker that claimed a task has not been heard of for as long as its lease lasts, or the task allows."""
+    """A claim ended: no heartbeat came from its worker for the length of its lease, or of the task's own limit."""
 
     token: TaskToken
     opening: int
@@ -94,7 +94,7 @@ class ClaimExpired(Input, frozen=True, tag="claim_expired"):
 
 
 class Rejected(Input, frozen=True, tag="rejected"):
-    """A worker refused the envelope of a task, or what came as its result is not by a worker of ours."""
+    """A worker rejected the envelope of a task, or a result was not signed by one of our workers."""
 
     reason: str
     token: TaskToken = TaskToken("")
@@ -105,11 +105,11 @@ class Rejected(Input, frozen=True, tag="rejected"):
 class TimerFired(Input, frozen=True, tag="timer_fired"):
     token: TaskToken
     due: Millis | None = None
-    """When that was due: a timer of the same name that was set for later meanwhile has not fired."""
+    """When the fired timer was due: if a timer of the same name was moved to a later time, it has not fired."""
 
 
 class RetryDue(Input, frozen=True, tag="retry_due"):
-    """Another attempt of a task may begin. Only machines that gate retries are asked; else it begins at once."""
+    """The next attempt of a task may start. Only machines that gate retries are asked; otherwise it starts at once."""
 
     token: TaskToken
 
@@ -121,14 +121,14 @@ class Message(Input, frozen=True, tag="message"):
     body: Raw = NULL
     sent_at: Millis = Millis(0)
     asks: bool = False
-    """Its sender waits for an answer: `Decision.reply`, or an `Answer` in a later decision."""
+    """The sender waits for an answer: `Decision.reply`, or an `Answer` in a later decision."""
     purpose: Purpose = "message"
-    """An `update` is for a handler of the run's own, or refused; a `query` is answered by ended runs too, and changes
-    nothing."""
+    """An `update` goes to one of the run's own handlers, or is refused; a `query` is answered by ended runs too, and
+    changes nothing."""
 
 
 class ChildStarted(Input, frozen=True, tag="child_started"):
-    """The first decision of a child whose parent asked to be told."""
+    """The first decision of a child whose parent asked to be notified."""
 
     token: TaskToken
     run_id: RunId
@@ -141,22 +141,22 @@ class ChildFinished(Input, frozen=True, tag="child_finished"):
     output: Raw = NULL
     error: ErrorInfo | None = None
     compensable: bool = False
-    """It has done something that can be compensated."""
+    """It did work that can be compensated."""
     compensation_failed: bool = False
     """One of its compensators failed for good."""
 
 
 class CompensateChild(Input, frozen=True, tag="compensate_child"):
-    """A parent that rolls back asks for the same of a child. It is answered by `ChildFinished`."""
+    """A parent that rolls back asks its child to compensate. The answer is `ChildFinished`."""
 
     parent: RunId
     token: TaskToken
     number: int
-    """Of the request: a parent may ask again."""
+    """Number of the request: a parent may ask again."""
 
 
 class Decided(Input, frozen=True, tag="decided"):
-    """A person's vote on an approval. The machine is given the one that decides it."""
+    """A person's vote on an approval. The machine gets the vote that decides it."""
 
     token: TaskToken
     decision: str
@@ -164,11 +164,11 @@ class Decided(Input, frozen=True, tag="decided"):
     comment: str = ""
     data: Raw = NULL
     evidence_hash: str = ""
-    """Of what the person was shown."""
+    """Hash of the evidence that the person was shown."""
 
 
 class Delegate(Input, frozen=True, tag="delegate"):
-    """An approver hands their vote on an approval to someone else."""
+    """An approver delegates their vote to someone else."""
 
     token: TaskToken
     by: str
@@ -182,7 +182,7 @@ class Cancel(Input, frozen=True, tag="cancel"):
     cause: Literal["cancel", "deadline", "limit"] = "cancel"
     error: ErrorInfo | None = None
     parent: RunId | None = None
-    """Who cancels its child: a run that is another's is not meant."""
+    """The parent that cancels its child: a run with the same id and another parent is left alone."""
 
 
 class Patch(Input, frozen=True, tag="patch"):
@@ -191,43 +191,43 @@ class Patch(Input, frozen=True, tag="patch"):
     operations: list[dict[str, Any]]
     by: str = ""
     base: int | None = None
-    """The revision that the operations were made for; None: whichever it is now."""
+    """The revision that the operations were made for; None: the current one."""
     agent: str = ""
-    """The node of an agent whose patch it is: such a patch may do less."""
+    """The node of the agent that made the patch; such a patch may change less."""
     denied: str = ""
-    """Why it is refused, whatever it would do: its agent may not patch."""
+    """Why the patch is refused whatever it changes: its agent may not patch."""
 
 
 class Resume(Input, frozen=True, tag="resume"):
-    """A request to go on: `retry` what failed or is blocked, `rewind` to an earlier place, `settle` a dead letter,
+    """A request to continue: `retry` what failed or is blocked, `rewind` to an earlier place, `settle` a dead letter,
     `compensate` an ended run, `requeue` a task whose row on a queue is lost."""
 
     mode: Literal["retry", "rewind", "settle", "compensate", "requeue", "continue"]
-    """`continue` stands in inboxes of older databases, for `Loaded("fork")`."""
+    """`continue` only occurs in inboxes of older databases; it means `Loaded("fork")`."""
     at: str | None = None
     token: TaskToken | None = None
     verdict: Literal["retry", "discard"] | None = None
     state: Raw = ABSENT
     scope: str = ""
-    """How much runs again, where a dialect has a choice."""
+    """How much runs again, if the dialect offers a choice."""
     deadline: Millis | None = None
-    """That the run has from then on."""
+    """The new deadline of the run."""
 
 
 class Loaded(Input, frozen=True, tag="loaded"):
-    """The run was read into memory: to `wake` for an input, to `recover` what another process had under way, or
-    because it is a `fork` that has just been made."""
+    """The run was read into memory: to `wake` for an input, to `recover` work interrupted in another process, or
+    because it is a new `fork`."""
 
     how: Literal["wake", "recover", "fork"]
 
 
 class Continue(Input, frozen=True, tag="continue"):
-    """The decision before said `more`."""
+    """The previous decision said `more`."""
 
 
 class AttemptFailed(Input, frozen=True, tag="attempt_failed"):
-    """An attempt failed and waits to be tried again. Only machines that gate retries are told: what they held back
-    may begin meanwhile."""
+    """An attempt failed and waits for its retry. Only machines that gate retries get this: tasks they held back may
+    start meanwhile."""
 
     token: TaskToken
 

@@ -1,11 +1,11 @@
-"""The journal of an attempt: what it found out so far, in the run's own log.
+"""The journal of an attempt: its results so far, in the run's own log.
 
-An attempt that is long, and whose parts must not be done twice, keeps each part as an entry. Its process may die at
-any time: the same attempt is begun again with its journal, and goes on behind the last entry. A retry after a failure
-is another attempt, and begins with an empty one.
+A long attempt whose parts must not be done twice records each part as an entry. Its process may die at any time: the
+same attempt is then started again with its journal, and continues after the last entry. A retry after a failure is
+another attempt, with an empty journal.
 
-An attempt may also be suspended until something comes that may take days: a decision of people, the end of another
-run, a time. It then costs no memory. What came is the next entry, with which the same attempt is begun again.
+An attempt may also be suspended until something that may take days: a decision of people, the end of another run, a
+time. It uses no memory meanwhile. What it waited for becomes the next entry, and the same attempt is started again.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ from .ids import Millis, RunId, TaskToken
 from .values import ABSENT, NULL
 
 SUSPENDED: Final = "~suspended:"
-"""How the tokens begin of what suspended attempts wait for."""
+"""Prefix of the tokens that suspended attempts wait for."""
 
 
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="for", gc=False):
-    """What a suspended attempt waits for."""
+    """Base of what a suspended attempt waits for."""
 
 
 class ApprovalWait(Wait, frozen=True, tag="approval"):
-    """The entry is `{"decision": "approve" | "reject" | "timeout", "by", "comment", "data"}`."""
+    """Waits for an approval. The entry is `{"decision": "approve" | "reject" | "timeout", "by", "comment", "data"}`."""
 
     title: str
     approvers: tuple[str, ...] = ()
     required: int = 1
     evidence: Raw = ABSENT
-    """What people decide on."""
+    """The material that people decide on."""
     form: Raw = ABSENT
     due: Millis | None = None
 
 
 class ChildWait(Wait, frozen=True, tag="child"):
-    """The entry is `{"status", "run_id", "output", "error"}`. The child is cancelled and compensated with its
-    parent."""
+    """Waits for a child run. The entry is `{"status", "run_id", "output", "error"}`. The child is cancelled and
+    compensated with its parent."""
 
     definition: Any
-    """As of `StartChild`."""
+    """A definition as in `StartChild`."""
     dialect: str = ""
     input: Raw = NULL
 
 
 class TimeWait(Wait, frozen=True, tag="time"):
-    """The entry is `{"at"}`."""
+    """Waits for a time. The entry is `{"at"}`."""
 
     due: Millis
 
@@ -58,21 +58,21 @@ AnyWait = ApprovalWait | ChildWait | TimeWait
 
 
 class Suspended(msgspec.Struct, frozen=True, gc=False):
-    """Returned by an executor in place of a result."""
+    """Returned by an executor instead of a result."""
 
     wait: AnyWait
     says: str
-    """Why, for people: "model `fast` rate limited until 10:02"."""
+    """The reason, for people: "model `fast` rate limited until 10:02"."""
 
 
 class Journal(msgspec.Struct, omit_defaults=True, gc=False):
-    """Of the attempt that a task is in."""
+    """The journal of a task's current attempt."""
 
     token: TaskToken
     attempt: int = 1
     entries: list[Raw] = []
     says: str = ""
-    """How far it got, or what it waits for, in a sentence."""
+    """Its progress, or what it waits for, in a sentence."""
     wait: AnyWait | None = None
 
     def add(self, entry: Raw, says: str) -> None:
@@ -82,17 +82,17 @@ class Journal(msgspec.Struct, omit_defaults=True, gc=False):
 
     @property
     def wait_token(self) -> TaskToken:
-        """Of the approval, the child or the timer: another one for each time that it waits."""
+        """The token of the approval, child or timer: a new one for each wait."""
         return TaskToken(f"{SUSPENDED}{self.token}:{len(self.entries)}")
 
 
 def asker_of(token: TaskToken) -> TaskToken:
-    """The task whose suspended attempt waits for what has that token; else the token itself."""
+    """The task whose suspended attempt waits for this token; otherwise the token itself."""
     if not token.startswith(SUSPENDED):
         return token
     return TaskToken(token.removeprefix(SUSPENDED).rpartition(":")[0])
 
 
 def child_of(run_id: RunId, wait_token: TaskToken) -> RunId:
-    """A fork has children of its own."""
+    """The id of a child that an attempt waits for; a fork has its own children."""
     return RunId(f"{run_id}:{wait_token.removeprefix(SUSPENDED)}")

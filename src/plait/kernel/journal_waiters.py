@@ -21,7 +21,8 @@ class JournalWaiters:
         self._waiting: dict[tuple[RunId, TaskToken, int, int], asyncio.Future[None]] = {}
 
     async def keep(self, attempt: Attempt, entry: KeepEntry) -> None:
-        """Should its run be dropped meanwhile, the attempt is cancelled, and this with it."""
+        """Records an entry and waits for its commit. If the run is dropped meanwhile, the attempt is cancelled, and
+        this call with it."""
         run = self._run_cache.get(attempt.run_id)
         if run is None:
             raise LeaseLost

@@ -1,10 +1,10 @@
-"""JSON text from outside, read strictly: no duplicate keys, no NaN, no endless numbers, not too many values.
+"""JSON text from outside, parsed strictly: no duplicate keys, no NaN, bounded numbers and a bounded number of values.
 
-Python's parser can be told all of that, but holds the interpreter's lock until it is done, and so stops the event loop
-even from a thread. Long texts are therefore scanned first, in steps so small that other threads run in between; what
-passes is bounded, and then read by a parser that is quick. Left to itself, a thread gives up the lock only every 5 ms,
-and an event loop waits for that whenever it comes back from the system: once a socket, not once a text. So a thread
-that scans should rest now and then.
+Python's parser can check all of that, but holds the GIL until it is done, and so stops the event loop even from a
+thread. Long texts are therefore scanned first, in steps so small that other threads run in between; texts that pass are
+bounded, and a fast parser then reads them. Left to itself, a thread releases the GIL only every 5 ms, and an event loop
+waits for that whenever it returns from the system: once a socket, not once a text. So a scanning thread should pause
+now and then.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ import msgspec
 from .errors import InvalidInput, TooLarge
 
 LONG = 64 * 1024
-"""Characters from which a text takes so long that a thread should read it."""
+"""Characters from which a text is long enough to be parsed in a thread."""
 MAX_VALUES = 100_000
-"""In one text: what is read once is encoded, checked and decoded again on the event loop."""
+"""Most values in one text: each is encoded, checked and decoded again on the event loop."""
 MAX_NUMBER = 320
-"""Characters of a number. It takes 309 to write out the largest float; reading more digits costs their square."""
+"""Most characters of a number. The largest float takes 309; the cost of more digits is quadratic."""
 
 _DIGITS = 32
-"""Of a number that cost as much as a value more."""
+"""Digits of a number that cost as much as one more value."""
 _STEP = 64 * 1024
-"""Characters that are looked at while other threads wait."""
+"""Characters scanned while other threads wait."""
 _TURN = 250
-"""Values that are looked at before others have their turn: a fraction of a millisecond."""
+"""Values scanned before other threads get a turn: a fraction of a millisecond."""
 _TOKEN = re.compile(r'["\[\]{}]|[^ \t\n\r\[\]{},:"]++')
 _PART = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
-"""Of a string."""
+"""Part of a string."""
 _COLON = re.compile(r"[ \t\n\r]*+:")
 
 
 def read(text: str, *, max_depth: int, max_values: int = MAX_VALUES, rest: Callable[[], None] | None = None) -> Any:
-    """Its value. A thread lets others have their turn by `rest`, which is called now and then. Raises `InvalidInput`, a
-    `ValueError` that says where it is malformed, or `RecursionError`."""
+    """The parsed value. `rest` is called now and then, so that a thread can let others run. Raises `InvalidInput`, a
+    `ValueError` that says where the text is malformed, or `RecursionError`."""
     if len(text) <= LONG:
         return _decoder.decode(text)
     _scan(text, max_depth, max_values, rest or _go_on)
@@ -47,12 +47,12 @@ def read(text: str, *, max_depth: int, max_values: int = MAX_VALUES, rest: Calla
 
 
 def _go_on() -> None:
-    """Nobody else waits."""
+    """The default pause: no other thread waits."""
 
 
 def _scan(text: str, max_depth: int, max_values: int, rest: Callable[[], None]) -> None:
-    """Raises for what a quick parser lets pass. It need not notice what is malformed: that parser will."""
-    keys: list[set[str] | None] = []  # of the objects around this place; None: a list
+    """Raises for what the fast parser accepts. Malformed text may pass: that parser rejects it."""
+    keys: list[set[str] | None] = []  # of the enclosing objects; None: a list
     count, at = 0, 0
     while at < len(text):
         token = _TOKEN.search(text, at, at + _STEP)
@@ -87,14 +87,14 @@ def _scan(text: str, max_depth: int, max_values: int, rest: Callable[[], None]) 
 
 
 def _end_of_string(text: str, at: int) -> int:
-    """The place after its closing quote; `at` is the one after its opening quote."""
+    """The position after the closing quote; `at` is the one after the opening quote."""
     while (part := _PART.match(text, at, at + _STEP)) is not None and part.end() > at:
         at = part.end()
     return at + 1
 
 
 def _end_of_scalar(text: str, start: int, at: int) -> int:
-    """`at` is where the look at it ended, which may be too early."""
+    """The end of a scalar; `at` is where the search stopped, which may be too early."""
     if at - start <= MAX_NUMBER and (rest := _TOKEN.match(text, start, start + MAX_NUMBER + 1)) is not None:
         at = rest.end()
     _check_number(at - start)

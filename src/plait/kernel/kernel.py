@@ -57,7 +57,7 @@ from .timers import Timers
 log = logging.getLogger("plait.kernel")
 
 _DRAWS = 64
-"""Of new ids, for one that belongs to a shard of this engine."""
+"""Ids drawn to find one in a shard of this engine."""
 _START = "~start"
 """The inbox key of a run's start."""
 
@@ -69,9 +69,9 @@ class Settings:
     cache_size: int = 1000
     """Parked runs kept in memory, so that their next input needs no replay."""
     own_shards: bool = True
-    """False: only start runs, send inputs and read; leave the work to other engines."""
+    """False: only start runs, send inputs and read; leave execution to other engines."""
     queues: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of kinds whose tasks go to a queue if they name none."""
+    """Queues by kind of task, for tasks that name none."""
 
 
 class Kernel:
@@ -176,7 +176,7 @@ class Kernel:
 
     @property
     def _parts(self) -> list[Part]:
-        """In the order in which they are started; they are stopped the other way round."""
+        """The parts in start order; they are stopped in reverse."""
         owners: list[Part] = [self._ownership] if self._settings.own_shards else []
         return [
             self._background,
@@ -190,7 +190,7 @@ class Kernel:
         ]
 
     async def open(self, check: Callable[[], Awaitable[None]] | None = None) -> None:
-        """`check` is done before any work: what it raises keeps the kernel closed."""
+        """Opens the kernel. `check` runs before any work: if it raises, the kernel stays closed."""
         await self.store.open()
         if check is not None:
             await check()
@@ -201,7 +201,7 @@ class Kernel:
             await part.start()
 
     async def close(self) -> None:
-        """Stops taking work, lets the commit under way end, gives up the shards."""
+        """Stops taking work, waits for the commit in flight, releases the shards."""
         if self.loop.alive:
             await self.task_logs.drain()
             await self.loop.drain()
@@ -215,7 +215,7 @@ class Kernel:
         await self.store.close()
 
     async def crash(self) -> None:
-        """Drops everything without a word, as `kill -9` does; the store keeps what was committed."""
+        """Drops everything at once, as `kill -9` does; the store keeps what was committed."""
         self._closed = True
         await self._worker.close()
         for part in reversed(self._parts):
@@ -228,12 +228,12 @@ class Kernel:
 
     @property
     def dead(self) -> asyncio.Task[None]:
-        """Done when the run loop has died, which only a simulated crash or a bug makes it do."""
+        """Done when the run loop has died, which only a simulated crash or a bug causes."""
         return self.loop.task
 
     @property
     def renewal(self) -> Alarm | None:
-        """Rings when the leases are renewed next."""
+        """Fires at the next renewal of the leases."""
         return self._ownership.alarm
 
     @property
@@ -241,18 +241,18 @@ class Kernel:
         return self._closed
 
     def must_live(self) -> None:
-        """Nobody may wait for an engine that does nothing more."""
+        """Raises if the engine is closed or dead: a caller would wait for ever."""
         if self._closed or not self.loop.alive:
             raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
 
     @property
     def idle(self) -> bool:
-        """Nothing moves until time passes or someone outside acts."""
+        """Nothing happens until time passes or someone outside acts."""
         return self.loop.idle and not self._background and not self.run_cache.loading and not self.running
 
     @property
     def running(self) -> int:
-        """How many tasks are under way here."""
+        """How many tasks are in flight here."""
         return sum(run.state.tasks.running for run in self.run_cache.all())
 
     @property
@@ -268,19 +268,19 @@ class Kernel:
         return self.leases.owns(run_id)
 
     async def shard_of(self, run_id: RunId) -> Shard:
-        """Where the store has a run: as its id says, unless it is in a pool."""
+        """The shard of a run in the store: by its id, unless it is in a pool."""
         row = None if self.store.fleet is None else await self.store.run(run_id)
         return shard_of(run_id) if row is None else row.shard
 
     async def _news(self) -> None:
-        """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
+        """Another process wrote something: an input, a task for workers, the end of a run, a released shard."""
         self._shown()
         self.queue_watch.ring()
         await self._callers.replies.look()
         await self._inbox.look()
 
     def _shown(self) -> None:
-        """Runs of another process began, ended, or wait."""
+        """Runs of another process started, ended or were queued."""
         self.subscriptions.news()
         for heard in self._news_heard:
             heard()
@@ -301,7 +301,7 @@ class Kernel:
         labels: dict[str, str],
         deadline: Millis | None = None,
     ) -> RunRow:
-        """The record of a run that is to be made."""
+        """The row of a new run."""
         now = self.clock.now()
         run_id = self._new_id(namespace, now) if id is None else run_key(namespace, id, new=True)
         return RunRow(
@@ -317,7 +317,7 @@ class Kernel:
         )
 
     def _new_id(self, namespace: str, now: Millis) -> RunId:
-        """One that is ours, if any is: a run that another engine owns would cost a commit more."""
+        """A new id in a shard of this engine, if it has any: a run that another engine owns costs one more commit."""
         run_id = run_key(namespace, self.ids.run_id(now), new=True)
         for _ in range(_DRAWS if self.leases.epochs else 0):
             if shard_of(run_id) in self.leases:
@@ -326,7 +326,7 @@ class Kernel:
         return run_id
 
     async def create(self, row: RunRow, start: Start) -> Verdict:
-        """Makes a run; durable when this returns. `exists` if its id is taken."""
+        """Creates a run; durable when this returns. `exists` if its id is taken."""
         while True:
             self.must_live()
             epoch = self.leases.epochs.get(row.shard)
@@ -345,14 +345,14 @@ class Kernel:
             except LeaseLost:
                 if self._closed:
                     raise
-                # The shard went before anything was written: made for whoever owns it now
+                # The shard was lost before anything was written: create the run for its new owner
 
     async def _create_for_others(self, row: RunRow, start: Start) -> Verdict:
         inbox = InboxRow(row.id, row.shard, _START, values.plain(start), row.created_at)
         return await self._queue.append(Write(row.id, row.shard, None, create=row, inbox=[inbox]))
 
     async def enqueue(self, row: RunRow, start: Start, place: QueuedRun) -> Verdict:
-        """Makes a run that waits on a queue; durable when this returns. `exists` if its id or its `dedup_id` is
+        """Creates a run that waits on a queue; durable when this returns. `exists` if its id or its `dedup_id` is
         taken."""
         self.must_live()
         row.awake = False
@@ -361,14 +361,14 @@ class Kernel:
         return await self._queue.append(Write(row.id, row.shard, None, create=row, inbox=[inbox], place=place))
 
     async def debounce(self, run_id: RunId, start: Start, delay: Millis) -> bool:
-        """Gives a run that waits another start, and has it wait anew; False if it waits no longer."""
+        """Replaces the start of a queued run and restarts its delay; False if it is no longer queued."""
         self.must_live()
         inbox = InboxRow(run_id, shard_of(run_id), _START, values.plain(start), self.clock.now())
         return await self._queue.append(Write(run_id, inbox.shard, None, inbox=[inbox], debounce=delay)) == "ok"
 
     async def send(self, run_id: RunId, input: AnyInput, key: str, *, queued: bool = False) -> None:
         """Puts an input into a run's inbox; durable when this returns. `queued`: the run may wait on a queue. It then
-        gets the input once it has started; a cancel takes it off the queue."""
+        gets the input once it has started; a cancel removes it from the queue."""
         self.must_live()
         row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.clock.now(), behind=queued)
         if queued and isinstance(input, Cancel):
@@ -377,21 +377,21 @@ class Kernel:
             await self._queue.append(Write(run_id, row.shard, None, inbox=[row]))
 
     async def reply(self, run_id: RunId, key: str) -> Taken:
-        """Waits until the owner, here or elsewhere, has answered an input that was sent."""
+        """Waits until the owner, here or in another process, has replied to an input."""
         self.must_live()
         return await self._callers.replies.reply(run_id, key)
 
     async def outcome(self, run_id: RunId) -> Outcome:
-        """Waits until the run has ended, or is blocked."""
+        """Waits until the run has ended or is blocked."""
         self.must_live()
         run = self.run_cache.get(run_id)
         moving = run is not None and run.state.status == "running" and run.blocked is None
         return await self._callers.outcomes.outcome(run_id, look_first=not moving)
 
     async def peek(self, row: RunRow) -> Run:
-        """The run for reading, with all that is committed and nothing else: the live one if it is here and as the log
-        has it, else folded from the log. What is being decided may be refused, and an engine that lost its lease
-        may not know it yet: whoever has the lease now may have gone on."""
+        """The run for reading, with exactly what is committed: the live one if it is here and matches the log,
+        otherwise folded from the log. A pending decision may be refused, and an engine that lost its lease may not know
+        that yet: the new owner may have continued the run."""
         head = (await self.store.heads([row.id])).get(row.id, 0)
         live = self.run_cache.get(row.id)
         if live is not None and not live.queued and live.state.seq == head:
@@ -399,15 +399,15 @@ class Kernel:
         return await self.loader.load(row, Epoch(0))
 
     def on_news(self, heard: Callable[[], object]) -> None:
-        """Calls whenever another process may have written something."""
+        """Registers a callback for writes by other processes."""
         self._news_heard.append(heard)
 
     def keep_trying(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Does it beside the run loop; while the store is away, again and again."""
+        """Runs background work, and retries it while the store is unavailable."""
         self._background.keep_trying(work)
 
     def append(self, write: Write) -> asyncio.Future[Verdict]:
-        """A write from outside any run; durable when this is done."""
+        """A write from outside any run; durable when the future is done."""
         self.must_live()
         return self._queue.append(write)
 

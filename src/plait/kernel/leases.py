@@ -1,4 +1,4 @@
-"""Which shards this engine owns, and at which epoch: written by `Ownership`, read by everyone."""
+"""The shards that this engine owns, with their epochs: written by `Ownership`, read by everyone."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
 class Leases:
     def __init__(self) -> None:
         self.epochs: dict[Shard, Epoch] = {}
-        """Of the shards that this engine owns."""
+        """The epoch of each shard that this engine owns."""
         self.pools: dict[Shard, str] = {}
-        """Whose shards they are, of those that belong to pools."""
+        """The pool of each shard that belongs to one."""
         self.mixed = False
-        """There are pools: a run may be elsewhere than its id says."""
+        """There are pools: a run may be in another shard than its id says."""
         self._moved: dict[RunId, Shard] = {}
-        """Runs of pools that are in memory, or about to be."""
+        """Shards of pool runs that are in memory, or about to be."""
 
     def __len__(self) -> int:
         return len(self.epochs)
@@ -34,15 +34,15 @@ class Leases:
         return set(self.epochs)
 
     def of_pool(self, pool: str) -> list[Shard]:
-        """Those of a pool, or of none."""
+        """The owned shards of a pool; an empty name: those of no pool."""
         return sorted(shard for shard in self.epochs if self.pools.get(shard, "") == pool)
 
     def epoch(self, shard: Shard) -> Epoch | None:
-        """None when this engine does not own the shard."""
+        """None if this engine does not own the shard."""
         return self.epochs.get(shard)
 
     def shard_of(self, run_id: RunId) -> Shard:
-        """As far as it is known here."""
+        """The shard of a run, as far as it is known here."""
         return self._moved.get(run_id) or shard_of(run_id) if self._moved else shard_of(run_id)
 
     def owns(self, run_id: RunId) -> bool:
@@ -68,10 +68,10 @@ class Leases:
     # -- runs of pools -------------------------------------------------------------------------------------------
 
     def note(self, run_id: RunId, shard: Shard) -> None:
-        """Where the store has a run."""
+        """Notes the shard in which the store has a run."""
         if shard >= SHARDS:
             self._moved[run_id] = shard
 
     def forget(self, run_id: RunId) -> None:
-        """It is not in memory any more."""
+        """The run is no longer in memory."""
         self._moved.pop(run_id, None)

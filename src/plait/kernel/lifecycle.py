@@ -1,4 +1,4 @@
-"""How a run ends: at once, or after what it did has been undone; and how an ended run is taken up again."""
+"""How a run ends: at once, or after its work has been compensated; and how an ended run is reopened."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_CHILD = TaskToken("")
 
 
 def finish(effect: Finish, run: Run, unit: UnitOfWork) -> None:
-    """The machine says that the run is over."""
+    """Ends the run as its machine decided."""
     if effect.status == "completed":
         end(RunCompleted(effect.output, effect.partial), run, unit)
         return
@@ -45,7 +45,7 @@ def finish(effect: Finish, run: Run, unit: UnitOfWork) -> None:
 
 
 def must_run(run: Run) -> None:
-    """An ended run, or one that undoes its work, takes no inputs."""
+    """Raises if the run has ended or is rolling back: it then takes no inputs."""
     if run.state.status != "running":
         raise Conflict(
             "RUN_FINISHED",
@@ -58,7 +58,7 @@ def must_run(run: Run) -> None:
 
 
 def must_be_at(base: int | None, run: Run) -> None:
-    """A patch is for the revision that its maker saw."""
+    """Raises if a patch was made for another revision."""
     revision = run.state.revision
     if base not in (None, revision):
         raise Stale(
@@ -70,8 +70,8 @@ def must_be_at(base: int | None, run: Run) -> None:
 
 
 def can_be_cancelled(request: Cancel, run: Run) -> bool:
-    """Cancelling is sticky: a run that has ended, or undoes its work, is not cancelled again. A parent's request for a
-    run that is not its child is not meant: the id was taken."""
+    """Cancelling is sticky: a run that has ended or is rolling back is not cancelled again. A parent's request to a run
+    that is not its child is ignored: the child's id was taken."""
     if run.state.status != "running" or run.state.rolling_back:
         return False
     return request.parent is None or request.parent == run.info.parent
@@ -100,7 +100,7 @@ def cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
 
 
 def compensate(run: Run, unit: UnitOfWork) -> None:
-    """Undoes the work of a run that has ended; it then ends again as it had."""
+    """Compensates the work of an ended run, which then ends again as before."""
     if run.state.status == "running":
         raise Conflict("kernel.still_running", "the run is still running", fix="cancel it with compensate=True")
     reopen("compensate", run, unit)
@@ -117,7 +117,7 @@ def end(final: FinalEvent, run: Run, unit: UnitOfWork, *, clear: bool = True) ->
     run.emit(final, unit)
     run.ended(unit.at)
     unit.ended = True
-    revoke_waiting(run, unit)  # nobody will try them again; should the run be reopened, they begin anew
+    revoke_waiting(run, unit)  # they will not be retried; if the run is reopened, they start anew
     if clear:
         unit.clear_all(stored=run.has_rows)
     _tell_parent(final, run, unit)
@@ -126,7 +126,7 @@ def end(final: FinalEvent, run: Run, unit: UnitOfWork, *, clear: bool = True) ->
 def _tell_parent(final: FinalEvent, run: Run, unit: UnitOfWork) -> None:
     info = run.info
     if info.parent is not None and info.parent_token is not None:
-        # Numbered, because a child that is reopened and ends again must be heard again
+        # Numbered, because a child that is reopened and ends again must be reported again
         unit.send(info.parent, f"~child:{run.id}:{run.state.seq}", _report(final, run, info.parent_token))
 
 
@@ -149,7 +149,7 @@ def _report(final: FinalEvent, run: Run, token: TaskToken) -> ChildFinished:
 
 
 def roll_back(started: RollbackStarted, run: Run, unit: UnitOfWork) -> None:
-    """Undo first, if there is anything to undo; `started` says why, and how the run ends."""
+    """Compensates first, if there is anything to compensate; `started` gives the reason, and so how the run ends."""
     rollback = Rollback.begun(started, run.state.rollback)
     if rollback.next(child_compensation.compensations(run)) is None:
         end(rollback.outcome(run.state.final), run, unit)
@@ -159,22 +159,22 @@ def roll_back(started: RollbackStarted, run: Run, unit: UnitOfWork) -> None:
     outlives = started.cause in ("failure", "request") or run.machine.finishes_cancelled_work
     late = run.machine.accepts_late_results and outlives
     if late:
-        revoke_waiting(run, unit)  # what is under way goes on; what it does is undone when it has
+        revoke_waiting(run, unit)  # work in flight continues, and is compensated once it is done
     else:
         revoke_all(run, unit)
-    if not (late and started.cause == "request"):  # an ended run has only the timers of what outlived it
+    if not (late and started.cause == "request"):  # an ended run has only the timers of work that outlived it
         unit.clear_all(stored=run.has_rows)
     go_on(run, unit)
 
 
 def go_on(run: Run, unit: UnitOfWork, *, again: bool = False) -> None:
-    """Starts the next compensator, perhaps `again` after a load, or ends the run after the last."""
+    """Starts the next compensator, after a load perhaps `again`, or ends the run after the last."""
     rollback = run.state.rollback
     if rollback is None or rollback.over or rollback.asking is not None:
         return
     compensations = child_compensation.compensations(run)
     if any(task.token in run.state.tasks for task in compensations):
-        return  # one at a time, also when work that ends late adds to them
+        return  # one at a time, also if late work adds to them
     stopped = bool(rollback.failed) and run.machine.stops_at_failed_compensation
     task = None if stopped else rollback.next(compensations)
     if run.blocked is not None or (task is not None and task.unbound is not None):
@@ -184,7 +184,7 @@ def go_on(run: Run, unit: UnitOfWork, *, again: bool = False) -> None:
             _start(task, run, unit, again=again)
         return
     run.emit(RollbackEnded("failed" if rollback.failed else "completed"), unit)
-    # Timers were cleared when the rollback began; those of work that goes on were set after that
+    # Timers were cleared when the rollback began; those of continuing work were set later
     end(rollback.outcome(run.state.final), run, unit, clear=not run.machine.accepts_late_results)
 
 
@@ -205,7 +205,7 @@ def compensated(result: TaskResult, run: Run, unit: UnitOfWork, child: TaskToken
 
 
 def child_compensated(child: ChildFinished, run: Run, unit: UnitOfWork) -> bool:
-    """A child has ended: by what a rollback asked of it, or else by itself."""
+    """A child ended; returns whether a rollback had asked it to compensate."""
     task = child_compensation.answered(child, run)
     if task is None:
         _child_ended(child, run, unit)
@@ -218,7 +218,7 @@ def child_compensated(child: ChildFinished, run: Run, unit: UnitOfWork) -> bool:
 
 
 def _child_ended(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
-    """Notes what a child leaves to be compensated. It may say so only after its parent has ended."""
+    """Records what a child leaves to compensate. It may report only after its parent has ended."""
     if not child.compensable:
         return
     child_compensation.note(child, run, unit)
@@ -229,7 +229,7 @@ def _child_ended(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
 
 
 def _has_undone_all(run: Run) -> bool:
-    """Whether it has ended and undone all that it knew of by then."""
+    """Whether the run has ended and compensated all the work it knew of by then."""
     rollback, status = run.state.rollback, run.state.status
     if status == "failed" and run.machine.compensates_failures:
         return True
@@ -256,7 +256,8 @@ def is_compensator(token: TaskToken, run: Run) -> bool:
 
 
 def undo_late(run: Run, unit: UnitOfWork) -> None:
-    """What succeeded when its run had failed is undone too. The run does not wait for it, so it may have ended."""
+    """Compensates tasks that succeeded after their run had failed. The run does not wait for them, so it may have
+    ended."""
     if not run.machine.accepts_late_results:
         return
     if run.state.rolling_back:
@@ -276,7 +277,7 @@ def has_failed(token: TaskToken, run: Run) -> bool:
 
 
 def settle(token: TaskToken, verdict: Literal["retried", "discarded"], run: Run, unit: UnitOfWork) -> None:
-    """A person retries or discards a compensator that failed; the rollback goes on from there."""
+    """Retries or discards a failed compensator on request; the rollback continues from there."""
     if not run.state.rolling_back:
         rollback = run.state.rollback
         ended_with_it = run.state.status == "failed" or (rollback is not None and not rollback.superseded)
@@ -287,7 +288,7 @@ def settle(token: TaskToken, verdict: Literal["retried", "discarded"], run: Run,
 
 
 def compensate_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    """Retries a compensator that failed while the run went on; by now it has ended."""
+    """Retries a compensator that failed earlier in a run that continued and has ended since."""
     if not run.state.rolling_back:
         _reopen_for(token, run, unit, alone=run.state.status != "failed")
     run.emit(RollbackStep(token, "retried"), unit)
@@ -295,13 +296,13 @@ def compensate_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 
 
 def _reopen_for(token: TaskToken, run: Run, unit: UnitOfWork, *, alone: bool) -> None:
-    """`alone`: what else the run has done stands."""
+    """Reopens a run for this compensator. `alone`: the run's other work is kept."""
     reopen("compensate", run, unit)
     run.emit(RollbackStarted("request", only=[token] if alone else []), unit)
 
 
 def retry_stopped(run: Run, unit: UnitOfWork) -> bool:
-    """Goes on with a rollback that stopped at a compensator that failed or was not to be found; False if none did."""
+    """Continues a rollback that stopped at a compensator which failed or was missing; False if there is none."""
     rollback = run.state.rollback
     if rollback is None or not run.machine.stops_at_failed_compensation:
         return False

@@ -9,24 +9,24 @@ from .errors import ErrorInfo
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may take up. A run that breaks a limit fails with an error that names it."""
+    """Limits of one run. A run that exceeds one fails with an error that names it."""
 
     max_events: int = 1_000_000
-    """Events in one run's log; those that were compacted don't count."""
+    """Most events in one run's log; compacted ones don't count."""
     keep_events: int = 20_000
-    """Events of a run with a long loop that stay in its log, at least. Older ones are compacted into a snapshot."""
+    """Fewest events that stay in the log of a run with a long loop. Older ones are compacted into a snapshot."""
     max_effects: int = 10_000
-    """Effects of one decision: the widest fan-out."""
+    """Most effects of one decision: the widest fan-out."""
     max_depth: int = 64
-    """Children of children."""
+    """Most levels of nested children."""
     max_payload: int = 16 * 1024 * 1024
-    """Bytes of one value."""
+    """Most bytes of one value."""
     blob_threshold: int = 32 * 1024
-    """A larger value is kept by content hash, outside the event."""
+    """Bytes above which a value is kept by content hash, outside the event."""
     max_queued_messages: int = 10_000
-    """Messages that wait for a run to take them."""
+    """Most messages in a run's backlog."""
     max_recoveries: int = 5
-    """How often tasks are started again after their process died, before they count as its cause."""
+    """How often interrupted tasks are restarted before they count as the cause of their process's death."""
 
 
 def exceeded(what: str, count: int, limit: int) -> ErrorInfo:

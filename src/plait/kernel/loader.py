@@ -1,4 +1,4 @@
-"""Building a live run from what the store has: the latest snapshot, and the events after it."""
+"""Builds a live run from the store: the latest snapshot and the events after it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ log = logging.getLogger("plait.kernel")
 _snapshot = msgspec.json.Decoder(SnapshotBody)
 _plain = msgspec.json.Decoder(list[dict[str, Any]])
 _TRIES = 3
-"""Of reading a snapshot and the events after it while the run's owner may be compacting them."""
+"""Tries to read a snapshot and the events after it while the run's owner may be compacting them."""
 
 
 class Loader:
@@ -52,7 +52,7 @@ class Loader:
         self._queues = queues
         self._code = code
         self._needing: dict[type[Machine], bool] = {}
-        """Whether runs of a dialect call functions by name."""
+        """Whether a type of machine calls functions by name."""
         self._decoders: dict[str, msgspec.json.Decoder[list[Any]]] = {}
 
     async def load(self, row: RunRow, epoch: Epoch, upto: int | None = None) -> Run:
@@ -66,8 +66,8 @@ class Loader:
         return run
 
     async def replay(self, row: RunRow) -> AsyncIterator[tuple[Run, list[Event], Millis]]:
-        """The run after each of its decisions, and the events of that, from the first. It is one object, which goes
-        on."""
+        """Yields the run after each of its decisions, with the decision's events, from the first. It is one object,
+        which is updated."""
         info, rows = info_of(row), await self._store.log(row.id)
         run = self.fresh(info, Epoch(0))
         run.adopt(row)
@@ -81,7 +81,7 @@ class Loader:
             yield run, events, each.at
 
     async def _read(self, info: RunInfo, epoch: Epoch, upto: int | None) -> tuple[Run, list[LogRow]]:
-        """A state to begin with, and the events since."""
+        """A base state, and the events after it."""
         for _ in range(_TRIES):
             snapshot = await self._store.snapshot(info.run_id)
             run = (snapshot and self._restored(info, epoch, snapshot, upto)) or self.fresh(info, epoch)
@@ -96,7 +96,8 @@ class Loader:
         )
 
     def _restored(self, info: RunInfo, epoch: Epoch, snapshot: Snapshot, upto: int | None) -> Run | None:
-        """None if it is damaged, or of another release: a snapshot usually only saves time, the events are there."""
+        """The run at a snapshot; None if that is damaged or of another release: usually it only saves time, and the
+        events are there."""
         try:
             body = _snapshot.decode(snapshot.body)
             base = state_at(snapshot, body, upto, info)
@@ -117,7 +118,7 @@ class Loader:
         return run
 
     def _needs_code(self, machine: Machine) -> bool:
-        """To ask a protocol takes a while."""
+        """Cached, because checking a protocol is slow."""
         found = self._needing.get(type(machine))
         if found is None:
             found = self._needing[type(machine)] = isinstance(machine, NeedsCode)
@@ -174,7 +175,7 @@ async def recorded(
     rows = await store.log(run_id, Seq(after), None if upto is None else Seq(upto), limit)
     check_places(run_id, after, rows)
     for row in rows:
-        if row.is_compacted:  # numbered as the last of those that it stands for
+        if row.is_compacted:  # numbered as the last event that it replaces
             found.append(Recorded(row.seq + row.count - 1, row.at, "log.compacted", {"events": row.count}))
             continue
         events = _plain_events(run_id, row)
@@ -194,7 +195,7 @@ async def _put_blobs(store: Store, events: list[dict[str, Any]], refs: str) -> N
 
 
 async def _put_back(run_id: RunId, row: LogRow, putting: Awaitable[None]) -> None:
-    """Puts large values back. One that is gone, or a list of them that can't be read, is damage."""
+    """Puts large values back. A missing one, or an unreadable list of them, is damage."""
     try:
         await putting
     except (Damaged, NotFound, LookupError, ValueError) as error:

@@ -1,6 +1,6 @@
-"""Whether rows of a log are what was written: without holes, and each with as many events as it says.
+"""Checks the rows of a log: without gaps, each with as many events as it states.
 
-A decision that is made on half a history would do work twice or not at all, so such a log is refused, by name.
+A decision made on half a history would repeat or skip work, so such a log is refused, by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ E = TypeVar("E")
 
 
 def check_places(run_id: RunId, after: int, rows: Sequence[LogRow]) -> None:
-    """The rows that follow event number `after` follow it, and each other."""
+    """Checks that these rows follow event number `after` and each other without gaps."""
     expected = after + 1
     for row in rows:
         if row.count < 1 or row.seq > expected or (row.seq < expected and row is not rows[0]):
@@ -29,7 +29,7 @@ def check_places(run_id: RunId, after: int, rows: Sequence[LogRow]) -> None:
 
 
 def decode_events(run_id: RunId, row: LogRow, decode: Callable[[bytes], list[E]]) -> list[E]:
-    """As many as the row says; what does not fit the types is left to the caller."""
+    """Decodes a row and checks its number of events; `ValidationError` is left to the caller."""
     try:
         events = decode(row.events)
     except msgspec.ValidationError:

@@ -1,9 +1,9 @@
-"""The run loop: decide, commit, dispatch; over and over, for all runs of this engine together.
+"""The run loop: decide, commit, dispatch, again and again, for all runs of this engine together.
 
-Whatever is ready when a round begins is decided and goes to disk as one transaction (group commit).
-While that is under way new results pile up; they are the next round. Where the store commits in another process, the
-next round is decided meanwhile: of other runs, as each waits for its own commit. A run's effects start only when
-its own decision is durable. A run whose commit was refused is dropped from memory, never patched up.
+Everything ready when a round begins is decided and goes to disk as one transaction (group commit). New results that
+arrive meanwhile are the next round. If the store commits in another process, the next round is decided during the
+commit, for other runs: each run waits for its own commit. A run's effects start only when its own decision is durable.
+A run whose commit was refused is dropped from memory, never patched up.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .store import Store, Verdict
 log = logging.getLogger("plait.kernel")
 
 _RUNS_AT_ONCE = 512
-"""Runs decided before a commit: keeps the event loop responsive."""
+"""Runs decided before a commit: bounded to keep the event loop responsive."""
 _LONGEST_WAIT = 2.0
 _PATIENCE = 5.0
-"""Seconds for the commit under way, when the engine is closed."""
+"""Seconds to wait for the commit in flight when the engine closes."""
 
 
 class RunLoop:
@@ -53,13 +53,13 @@ class RunLoop:
         self._observers = observers
         self._under_way: list[Entry] = []
         self._ahead: list[Entry] = []
-        """Decided while the commit before is under way."""
+        """Entries decided during the commit in flight."""
         self.main: asyncio.Task[None] | None = None
         self._stopping = False
         self.alive = False
-        """From its start until it has ended, for whatever reason."""
+        """True from the start of the loop until it has ended, for whatever reason."""
         self.committing = False
-        """A transaction is under way."""
+        """A transaction is in flight."""
 
     # -- life ----------------------------------------------------------------------------------------------------
 
@@ -69,7 +69,7 @@ class RunLoop:
         self.main.add_done_callback(self._died)
 
     async def drain(self) -> None:
-        """Ends after the commit that is under way."""
+        """Ends after the commit in flight."""
         self._stopping = True
         self._queue.ring()
         if self.main is not None:
@@ -81,17 +81,17 @@ class RunLoop:
             await asyncio.gather(self.main, return_exceptions=True)
 
     def abandon(self, error: PlaitError) -> None:
-        """Whoever waits for a write is told that nobody will do it."""
+        """Fails all callers that wait for a write."""
         for entry in self._under_way:
             tell(entry, error)
         for entry in self._ahead:
             tell(entry, error)
         self._ahead.clear()
-        self._under_way.clear()  # the garbage collector does not see entries: they would keep their runs for good
+        self._under_way.clear()  # the garbage collector does not track entries: they would keep their runs for ever
         self._queue.abandon(error)
 
     def _died(self, main: asyncio.Task[None]) -> None:
-        """By itself, it is a bug, or a crash that a test made."""
+        """The loop ended. Unless cancelled, that is a bug, or a crash simulated by a test."""
         self.alive = False
         if not main.cancelled() and (error := main.exception()) is not None:
             if isinstance(error, Exception):
@@ -113,7 +113,7 @@ class RunLoop:
     # -- a round -------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        """Until it is stopped, or a crash is simulated."""
+        """Runs until it is stopped, or a crash is simulated."""
         queue = self._queue
         while not self._stopping:
             if not (queue.runs or queue.entries or self._ahead):
@@ -130,7 +130,7 @@ class RunLoop:
             await asyncio.sleep(0)  # let tasks that were just started run
 
     async def _commit_and_decide(self, entries: list[Entry]) -> None:
-        """Runs that this commit is not about need not wait for it to be decided."""
+        """Commits, and decides other runs meanwhile."""
         queue = self._queue
         commit = asyncio.get_running_loop().create_task(self._commit(entries), name="plait.commit")
         commit.add_done_callback(lambda _: queue.ring())
@@ -144,15 +144,15 @@ class RunLoop:
                     await queue.wait()
             await commit
         finally:
-            commit.cancel()  # if it is not done, the loop is being stopped
+            commit.cancel()  # not done only if the loop is being stopped
 
     def _decide(self, entries: list[Entry]) -> None:
-        """Adds what runs that have inputs want to write."""
+        """Decides the runs that have inputs, and adds their writes."""
         now = self._clock.now()
         ready = self._queue.runs
         for _ in range(min(len(ready), _RUNS_AT_ONCE)):
             run = ready.popleft()
-            if not run.mailbox:  # dropped meanwhile
+            if not run.mailbox:  # dropped since
                 run.queued = False
                 continue
             try:
@@ -165,21 +165,23 @@ class RunLoop:
                 entries.append(entry)
 
     def _advance(self, run: Run, now: Millis) -> Entry | None:
-        """What is to be written; None if that is nothing, or not known before the run's children are resolved."""
+        """The write of a run's round; None if there is nothing to write, or if the run's children must be resolved
+        first."""
         unit = advance(run, now)
         if unit.unresolved is not None:
             self._resolver.resolve(run, unit)
             return None
         if not unit.events and unit.empty:
             run.queued = False
-            # Nothing to write, but what is durable already may have to be started again
+            # Nothing to write, but durable work may have to be started again
             self._dispatcher.committed(run, unit)
             self._queue.again(run)
             return None
         return Entry(unit.seal(self._limits.blob_threshold), run, unit)
 
     async def _commit(self, entries: list[Entry]) -> None:
-        """One transaction for all. While the store is away, what is owed to the log is tried again."""
+        """Commits all entries in one transaction. While the store is unavailable, writes owed to the log are
+        retried."""
         wait = 0.05
         while entries:
             try:
@@ -201,12 +203,12 @@ class RunLoop:
                 if self._observers.any:
                     self._observers.grouped(len(entries), time.perf_counter() - began)
                 entries.reverse()
-                for verdict in verdicts:  # each entry goes when it is settled, while the processor has it at hand
+                for verdict in verdicts:  # each entry is freed once settled, while it is in the CPU cache
                     self._settle(entries.pop(), verdict)
                 return
 
     async def _commit_apart(self, entries: list[Entry], error: Exception) -> None:
-        """One of them can't be stored at all; the others must not suffer for it."""
+        """One entry can't be stored at all: commits each by itself, so that the others don't suffer."""
         if len(entries) > 1:
             for entry in entries:
                 await self._commit([entry])
@@ -238,10 +240,10 @@ class RunLoop:
     # -- when the store is away ----------------------------------------------------------------------------------
 
     def _tell(self, entry: Entry, error: PlaitError) -> bool:
-        """Tells whoever waits for a write that it failed; False if nobody does and it is owed to the log."""
+        """Fails the caller that waits for a write; False if there is none and the write is owed to the log."""
         if entry.done is not None:
             tell(entry, error)
-            self._dispatcher.appended(entry.write)  # it may be there all the same
+            self._dispatcher.appended(entry.write)  # it may have been written all the same
             return True
         if entry.run is not None and entry.unit is not None and entry.write.create is not None:
             entry.run.queued = False
@@ -250,7 +252,7 @@ class RunLoop:
         return False
 
     def _tell_newcomers(self, error: PlaitError) -> None:
-        """Those who came while something else was tried: they must not wait for as long as the store is away."""
+        """Fails callers that arrived during the tries: they must not wait until the store is available again."""
         self._ahead = [entry for entry in self._ahead if not self._tell(entry, error)]
         came = self._queue.take()
         self._queue.entries += [entry for entry in came if not self._tell(entry, error)]

@@ -1,4 +1,4 @@
-"""What decides for one run: a machine, made by its dialect.
+"""The machine: a dialect's decision logic for one run.
 
 The contract of a machine:
 
@@ -7,7 +7,7 @@ The contract of a machine:
   machine when the commit is refused. So a machine is valid only at the sequence number it reached.
 - `evolve` folds one recorded event, and never fails on an event that some `decide` once returned.
 - `snapshot` holds all that `evolve` built up: folding a log and restoring a snapshot give equal states.
-- `pending` says from state alone what must be under way: it is asked after a recovery or a wake-up.
+- `pending` lists, from state alone, what must be in flight after a recovery or a wake-up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .view import Edge, Node, Reason
 
 
 class RunInfo(msgspec.Struct, frozen=True, gc=False):
-    """What does not change in the life of a run."""
+    """The facts about a run that never change."""
 
     run_id: RunId
     namespace: str
@@ -56,50 +56,50 @@ class TaskFacts(msgspec.Struct, frozen=True, gc=False):
 
 class Machine(Protocol):
     accepts_late_results: bool
-    """It takes in what comes after the run's outcome: results of work that was under way, messages, timers. They
-    can't change how the run ended; events are recorded, effects that begin something are not for then."""
+    """It accepts inputs after the run's outcome: results of work in flight, messages, timers. They can't change how the
+    run ended; events are recorded, but effects must not start new work."""
 
     finishes_cancelled_work: bool
-    """What is under way when the run is cancelled, or its deadline passes, is not stopped: its result comes late."""
+    """Work in flight is not stopped when the run is cancelled or its deadline passes: its result comes late."""
 
     keeps_late_messages: bool
-    """A message that was sent before the run ended, and comes after that, is kept for when the run is reopened."""
+    """A message sent before the run ended that arrives afterwards is kept in case the run is reopened."""
 
     gates_retries: bool
-    """It says when the next attempt of a task that failed may begin, once that is due: see `RetryDue`."""
+    """It decides when the next attempt of a failed task may start, once that is due: see `RetryDue`."""
 
     stops_at_failed_compensation: bool
-    """A compensator that fails for good stops those that would follow it; else they still run."""
+    """A compensator that fails for good stops those after it; otherwise they still run."""
 
     @property
     def adds_dead_letters(self) -> bool:
-        """It says itself, with `AddDeadLetter`, what becomes a dead letter; else that is every task without attempts
-        left."""
+        """It creates dead letters itself, with `AddDeadLetter`; otherwise every task that exhausts its attempts becomes
+        one."""
         ...
 
     @property
     def compensates_failures(self) -> bool:
-        """A run that fails, by itself or because of its deadline or a limit, is compensated without being asked to."""
+        """A run that fails, by itself or because of its deadline or a limit, is compensated without a request."""
         ...
 
     @property
     def compacts(self) -> bool:
-        """It drops what it no longer needs, as a long loop does: of its old events a snapshot is all that is kept."""
+        """It drops state it no longer needs, as a long loop does: only a snapshot is kept of its old events."""
         ...
 
     @property
     def reload_on_takeover(self) -> bool:
-        """Something that others do hangs on its owner: it must be loaded when its shard changes hands."""
+        """Work elsewhere depends on its owner: it must be loaded when its shard changes hands."""
         ...
 
     def evolve(self, event: Event, at: Millis) -> None: ...
 
     def decide(self, input: Any, now: Millis) -> Decision:
-        """Answers one of `inputs.AnyInput`. A machine may refuse with a `PlaitError`: nothing is then recorded."""
+        """Decides one of `inputs.AnyInput`. A machine may refuse with a `PlaitError`: then nothing is recorded."""
         ...
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
-        """What must be under way. `recovered`: another process had it before, and may have died."""
+        """What must be in flight. `recovered`: another process owned the run before, and may have died."""
         ...
 
     def compensations(self) -> list[Task]:
@@ -109,11 +109,11 @@ class Machine(Protocol):
     def snapshot(self) -> Raw: ...
 
     def weight(self) -> int:
-        """Roughly how many entries a snapshot would hold; the kernel takes one when it pays."""
+        """Roughly how many entries a snapshot would hold; the kernel takes one when it pays off."""
         ...
 
     def backlog(self) -> int:
-        """How many messages wait to be taken by the run's own logic."""
+        """How many messages wait for the run's own logic."""
         ...
 
     def nodes(self, tasks: Mapping[TaskToken, TaskFacts]) -> tuple[list[Node], list[Edge]]: ...
@@ -121,27 +121,27 @@ class Machine(Protocol):
     def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]: ...
 
     def details(self) -> dict[str, Any] | None:
-        """What its dialect has to show beside nodes and edges."""
+        """Dialect data shown beside nodes and edges."""
         ...
 
     def close(self) -> None:
-        """Dropped from memory; must not touch the world."""
+        """Called when the run leaves memory; must not cause any I/O."""
         ...
 
 
 @runtime_checkable
 class NeedsCode(Protocol):
-    """A machine whose run is blocked where functions are not loaded that another engine may have."""
+    """A machine whose run is blocked if functions are missing that another engine may have."""
 
     def needed_code(self) -> Collection[str]:
-        """All that it calls in its engine's own process, by the names that `bundle.HasCode` says them by."""
+        """The names, as in `bundle.HasCode`, of all functions it calls in its engine's process."""
         ...
 
 
 @runtime_checkable
 class CallsCode(NeedsCode, Protocol):
-    """One that does not block its run: it asks for tasks, whatever is loaded here."""
+    """A machine that does not block its run: it requests tasks, whatever code is loaded here."""
 
     def called_code(self, task: Task) -> str | None:
-        """The name of what a task calls in its engine's own process; None if any engine can do it."""
+        """The name of the function that a task calls in its engine's process; None if any engine can do it."""
         ...

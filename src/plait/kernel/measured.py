@@ -1,6 +1,6 @@
-"""What a dialect may tell observers beyond the kernel's events: numbers to count, and a task's place in a trace.
+"""What a dialect may tell observers beyond the kernel's events: counters, and a task's place in a trace.
 
-Events and machines that have such facts say so by these methods; observers ask whoever has them, and know no dialect.
+Events and machines with such facts offer these methods; observers check for the methods and know no dialect.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Flow(msgspec.Struct, frozen=True, gc=False):
     node: str
     tokens: tuple[str, ...]
     to: tuple[str, ...] = ()
-    """Where they go, one for each token."""
+    """Where they go, one node for each token."""
 
 
 @runtime_checkable
@@ -28,7 +28,7 @@ class TokenCounter(Protocol):
     """A machine that counts tokens."""
 
     def tokens(self) -> tuple[int, int]:
-        """Its counter, and how far that is from the tokens that there are: anything but 0 is a bug."""
+        """Its counter, and the difference from the tokens that exist: anything but 0 is a bug."""
         ...
 
 
@@ -38,13 +38,13 @@ class Counted(msgspec.Struct, frozen=True, gc=False):
     name: str
     help: str
     label: str
-    """What tells its parts apart; empty if it has none."""
+    """The label that distinguishes its parts; empty if it has none."""
     parts: Mapping[str, int]
 
 
 @runtime_checkable
 class HasCounters(Protocol):
-    """A dialect that counts what happens in its runs."""
+    """A dialect with counters of what happens in its runs."""
 
     def counters(self) -> Iterable[Counted]: ...
 
@@ -52,21 +52,21 @@ class HasCounters(Protocol):
 class TaskTrace(msgspec.Struct, frozen=True, gc=False):
     name: str
     span: str
-    """Names the span within the run; the same in every process."""
+    """The span's name within the run, the same in every process."""
     parents: tuple[str, ...] = ()
-    """Spans of what it follows from: the first is its parent, others are linked."""
+    """Spans that caused it: the first is its parent, others are linked."""
     attributes: Mapping[str, str | int] = {}
 
 
 @runtime_checkable
 class Traced(Protocol):
-    """A machine whose tasks follow from each other."""
+    """A machine that knows the causal order of its tasks."""
 
     def trace(self, token: TaskToken) -> TaskTrace | None: ...
 
 
 def flows(event: object) -> Iterator[Flow]:
-    """Of an event that moves tokens."""
+    """The token flow of an event, if it moves tokens."""
     flow = getattr(event, "flow", None)
     if flow is not None:
         yield flow()

@@ -1,4 +1,4 @@
-"""Results by what led to them. In memory only: it saves work, and nothing depends on it."""
+"""Results by their inputs. In memory only: it saves work, and nothing depends on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import values
 
 MAX_ENTRIES = 65_536
 MAX_BYTES = 64 * 1024 * 1024
-"""Of all results together."""
+"""Most bytes of all results together."""
 _LARGEST = 1024 * 1024
 
 Key = tuple[Any, ...]
@@ -22,12 +22,12 @@ _sorted = msgspec.json.Encoder(order="sorted")
 
 
 def canonical(inputs: Raw) -> bytes:
-    """A digest that is equal for equal inputs, however they are written."""
+    """A digest that is equal for equal inputs, however they are formatted."""
     return hashlib.sha256(_sorted.encode(values.decode(inputs))).digest()
 
 
 class Memo:
-    """The results used last."""
+    """A cache of the most recently used results."""
 
     def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
         self._max_entries = max_entries

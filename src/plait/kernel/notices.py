@@ -1,7 +1,7 @@
-"""The notices of a run's open approvals: tasks of the kernel's own, which no machine hears of.
+"""The notices of a run's open approvals: tasks of the kernel itself, invisible to machines.
 
-They are opened with the approval, with an escalation and with a delegation, tried again for about a day, and then a
-dead letter. Whatever becomes of them, the approval stays open: people may find it in the inbox.
+They are opened with the approval, an escalation or a delegation, retried for about half a day, and then become dead
+letters. Whatever happens to them, the approval stays open: people can find it in the inbox.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .unit_of_work import UnitOfWork
 
 PREFIX: Final = "~notice:"
 _POLICY = Policy(retry=Retry(12, first=10.0, factor=3.0, cap=7_200.0), timeout=60.0, retry_on_timeout=True)
-"""The last attempt begins about 13 hours after the first."""
+"""The last attempt starts about 11 hours after the first."""
 
 
 def is_notice(token: TaskToken) -> bool:
@@ -32,13 +32,13 @@ def is_notice(token: TaskToken) -> bool:
 
 
 def send(approval: TaskToken, approvers: Sequence[str], service: str, run: Run, unit: UnitOfWork) -> None:
-    """Those for an approval that was just requested; one that is requested again after a load has had its own."""
+    """Sends the notices of a new approval; one that is requested again after a load already has its own."""
     if approval not in run.state.notices:
         send_more(approval, approvers, service, run, unit)
 
 
 def send_more(approval: TaskToken, approvers: Sequence[str], service: str, run: Run, unit: UnitOfWork) -> None:
-    """To people who may decide it from now on."""
+    """Sends notices to people who have become approvers."""
     wanted = tuple(run.notify(approvers, service))
     if not wanted:
         return
@@ -48,7 +48,7 @@ def send_more(approval: TaskToken, approvers: Sequence[str], service: str, run: 
 
 
 def send_again(run: Run, unit: UnitOfWork) -> None:
-    """After a load: what is not known to be sent."""
+    """After a load: restarts notices not known to be sent."""
     for approval, known in run.state.notices.items():
         for token in list(known.pending):
             if (interrupted := start_again(_task(approval, token, run), run, unit)) is not None:
@@ -56,21 +56,21 @@ def send_again(run: Run, unit: UnitOfWork) -> None:
 
 
 def repeat(run: Run, unit: UnitOfWork) -> None:
-    """The run is a copy, with approvals of its own: people are told of those, too."""
+    """Repeats the notices in a fork, because its approvals are its own."""
     for approval, known in run.state.notices.items():
         if sent := tuple(notice for token, notice in known.all.items() if token not in known.pending):
             run.emit(ApprovalNotified(approval, sent, known.service), unit)
 
 
 def ended(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
-    """One was sent, or has failed for good."""
+    """Records that a notice was sent, or failed for good."""
     if (approval := _approval_of(result.token, run)) is not None:
         status = "sent" if result.error is None else "failed"
         run.emit(NoticeEnded(approval, result.token, status, result.error), unit)
 
 
 def settle(token: TaskToken, verdict: Literal["retried", "discarded"], run: Run, unit: UnitOfWork) -> None:
-    """A person retries or discards one that failed for good."""
+    """Retries or discards, on request, a notice that failed for good."""
     approval = _approval_of(token, run)
     if approval is None:
         if verdict == "retried":
@@ -82,7 +82,7 @@ def settle(token: TaskToken, verdict: Literal["retried", "discarded"], run: Run,
 
 
 def drop(approval: TaskToken, run: Run, unit: UnitOfWork) -> bool:
-    """The approval is closed: what was not sent is not wanted. False if it had none."""
+    """Stops the unsent notices of a closed approval. False if it had none."""
     known = run.state.notices.get(approval)
     for token in list(known.pending) if known is not None else ():
         revoke(token, run, unit)

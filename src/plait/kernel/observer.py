@@ -1,7 +1,7 @@
-"""Who wants to know what an engine does: metrics, traces, logs. The kernel tells; it never waits for an answer.
+"""Observers of an engine: metrics, traces, logs. The kernel notifies them and never waits for an answer.
 
-Observers are called on the event loop in the middle of the work, so they must be quick. One that raises is told of in
-the log, once, and harms nobody.
+Observers are called on the event loop in the middle of the work, so they must be quick. One that raises is logged once
+and harms nothing else.
 """
 
 from __future__ import annotations
@@ -30,36 +30,37 @@ class Observer(Protocol):
         ...
 
     def attempting(self, attempt: Attempt) -> AbstractContextManager[object] | None:
-        """An attempt begins. What is returned is entered around it, in a context of its own: context variables set
-        there are seen by the step, also in its thread. It sees the exception that ends a failed attempt, and
+        """An attempt starts. The returned context manager is entered around it, in a separate context: context
+        variables set there are visible to the step, also in its thread. It gets the exception of a failed attempt, and
         `CancelledError` for one that is stopped or timed out."""
         ...
 
     def grouped(self, writes: int, seconds: float) -> None:
-        """One group commit took this long."""
+        """One group commit of so many writes took this long."""
         ...
 
     def lost(self, shards: int) -> None:
-        """Another engine took shards over."""
+        """Another engine took over some of our shards."""
         ...
 
     def unavailable(self, error: PlaitError) -> None:
-        """The store could not do what was asked; it is tried again."""
+        """A store operation failed; it is retried."""
         ...
 
 
 class Observers:
-    """All of them as one."""
+    """All observers as one."""
 
     def __init__(self, observers: Iterable[Observer] = ()) -> None:
         self._observers = list(observers)
         self._said: set[str] = set()
         self.any = bool(self._observers)
         self.around: Around | None = self._around if self._observers else None
-        """None when nobody wants to know of attempts."""
+        """None if no observer wants attempts."""
 
     def add(self, observer: Observer) -> None:
-        """One that comes later is told of commits from then on; not of attempts, whose worker exists already."""
+        """Adds an observer later: it is notified of commits from then on, but not of attempts, because their worker
+        already exists."""
         self._observers.append(observer)
         self.any = True
 

@@ -1,7 +1,7 @@
-"""The votes and escalations of a run's open approvals, folded from its events.
+"""Votes and escalations of a run's open approvals, folded from its events.
 
 Only approvals that need several votes, certain people or an escalation are here. One that anybody may decide alone
-needs no memory: its first vote is the decision, and only the machine's own event is recorded of it.
+needs no state: its first vote is the decision, and only the machine's own event records it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class OpenApproval(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def outcome(self) -> Literal["approved", "rejected"] | None:
-        """The first rejection decides; else as many must approve as are required."""
+        """The first rejection decides; otherwise the required number must approve."""
         if any(vote.decision == "reject" for vote in self.votes):
             return "rejected"
         return "approved" if len(self.votes) >= self.required else None
@@ -50,19 +50,19 @@ class OpenApproval(msgspec.Struct, frozen=True, omit_defaults=True):
         return next((vote for vote in self.votes if vote.by == by), None)
 
     def handed_on(self, by: str) -> Delegation | None:
-        """The delegation of someone who has no vote any more."""
+        """The delegation by someone who no longer has a vote."""
         if by in self.approvers:
             return None
         return next((each for each in reversed(self.delegations) if each.by == by), None)
 
     def delegated(self, event: ApprovalDelegated, at: Millis) -> OpenApproval:
-        """One vote stays one vote: it changes hands."""
+        """Moves one vote to another person."""
         approvers = tuple(event.to if name == event.by else name for name in self.approvers)
         made = Delegation(event.by, event.to, at, event.comment)
         return replace(self, approvers=approvers, delegations=(*self.delegations, made))
 
     def escalated(self, event: ApprovalEscalated) -> OpenApproval:
-        """Who may decide grows; where anybody may, it stays so. Who handed a vote on gets no second one."""
+        """Adds approvers; if anybody may decide, that stays so. Someone who delegated their vote gets no second one."""
         new = tuple(name for name in event.to if name not in self.approvers and self.handed_on(name) is None)
         return replace(self, level=event.level, approvers=(*self.approvers, *new) if self.approvers else ())
 

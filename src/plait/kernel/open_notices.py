@@ -1,4 +1,4 @@
-"""The notices of open approvals, folded from a run's events."""
+"""Notices of open approvals, folded from a run's events."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .notice import Notice
 
 
 class OpenNotices(msgspec.Struct):
-    """Of one approval."""
+    """The notices of one approval."""
 
     all: dict[TaskToken, Notice] = {}
-    """By the tokens of their tasks."""
+    """All notices by the tokens of their tasks."""
     pending: dict[TaskToken, None] = {}
-    """Those that are not known to be sent, in order."""
+    """Notices not known to be sent, in order."""
     service: str = ""
 
     def add(self, event: ApprovalNotified) -> None:

@@ -1,4 +1,4 @@
-"""Opening, trying again and revoking the tasks of a run."""
+"""Opens, retries and revokes the tasks of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 
 
 def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    """Stops a task whose result is not wanted any more, or does not even start it."""
+    """Stops a task whose result is no longer needed, or does not even start it."""
     dequeue(token, run, unit)
     if run.state.tasks.close(token):
         unit.tasks = [opened for opened in unit.tasks if opened.task.token != token]
@@ -42,6 +42,6 @@ def revoke_all(run: Run, unit: UnitOfWork) -> None:
 
 
 def revoke_waiting(run: Run, unit: UnitOfWork) -> None:
-    """Those that wait to be tried again, or for something else; what is under way goes on."""
+    """Revokes tasks that wait for a retry or for something else; work in flight continues."""
     for token in run.state.tasks.waiting():
         revoke(token, run, unit)

@@ -1,7 +1,7 @@
-"""Which shards this engine owns. Renews its leases, takes free shards up to its fair share, notices losses.
+"""The shards that this engine owns. Renews its leases, claims free shards up to its fair share, notices losses.
 
-Losing a lease is not an error: whoever took the shard over has the whole log, and the epoch keeps
-this engine from writing to it. It only has to forget the runs and say so.
+Losing a lease is not an error: whoever took the shard over has the whole log, and the epoch keeps this engine from
+writing to it. It only has to forget the runs and log the loss.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .takeover import Takeover
 log = logging.getLogger("plait.kernel")
 
 _AT_ONCE = SHARDS // 2
-"""Shards of a fleet that are taken before their runs are at work here. An engine that starts a moment later finds its
-share, or a part of it, free, and nobody has to give up runs that were just read."""
+"""Most shards that an engine in a fleet claims before it loads their runs. An engine that starts a moment later then
+finds part of its share free, and nobody has to release runs that were just loaded."""
 
 
 class Ownership:
@@ -47,7 +47,7 @@ class Ownership:
         self._background = background
         self._code = code
         self.alarm: Alarm | None = None
-        """For the next renewal."""
+        """Fires at the next renewal."""
         self._stopped = False
         self._exchange = asyncio.Lock()
         self._again = False
@@ -65,39 +65,41 @@ class Ownership:
             self.alarm.cancel()
 
     async def release(self) -> None:
-        """Gives up everything, so that others need not wait for the leases to run out."""
+        """Releases all shards, so that others need not wait for the leases to expire."""
         self._leases.clear()
         await self._store.release(self.owner)
 
     def _renew_later(self) -> None:
-        """Three times within the time a lease lasts; also while what was gained is still being read."""
+        """Schedules a renewal every third of a lease's lifetime; also while the runs of new shards are still being
+        loaded."""
         if not self._stopped:
             self.alarm = self._clock.call_later(self._ttl / 3000, lambda: self._background.spawn(self._beat()))
 
     async def _beat(self) -> None:
         self._renew_later()
         if self._exchange.locked():
-            return  # the store takes its time; one that waits is enough
+            return  # the store is slow; one waiting renewal is enough
         await self._refresh_if_possible()
 
     # -- gaining and losing --------------------------------------------------------------------------------------
 
     def forget(self, shard: Shard, epoch: Epoch) -> None:
-        """The store refused a write of that epoch: another engine owns it now, unless we have won it back since."""
+        """The store refused a write of that epoch: another engine owns the shard now, unless we have regained it
+        since."""
         if self._leases.epoch(shard) == epoch:
             self._leases.drop(shard)
             log.warning("lost shard %d to another engine; its runs go on there", shard)
             self._takeover.lost({shard})
 
     def others_changed(self) -> None:
-        """An engine came, or gave shards up: what is ours is settled now, not at the next renewal."""
+        """An engine came, or released shards: rebalance now, not at the next renewal."""
         if self._exchange.locked():
             self._again = True
         elif self.alarm is not None and not self._stopped:
             self._background.spawn(self._refresh_if_possible())
 
     async def refresh(self) -> None:
-        """Renew what is held, give up what is too much, take what is free: a few shards at a time in a fleet, which may
+        """Renews held shards, releases surplus ones, claims free ones: a few shards at a time in a fleet, which may
         have grown meanwhile."""
         while fresh := await self._exchange_shards():
             await self._takeover.gained([shard for shard in fresh if shard in self._leases])
@@ -105,7 +107,8 @@ class Ownership:
                 return
 
     async def _exchange_shards(self) -> list[Shard]:
-        """One round; another if engines came or went during it and nothing was gained. Returns what was."""
+        """One round of exchange; another if engines came or went during it and nothing was gained. Returns the gained
+        shards."""
         async with self._exchange:
             while True:
                 self._again = False
@@ -120,7 +123,7 @@ class Ownership:
             log.warning("could not renew the leases: %s", error)
 
     async def _renew(self) -> list[Shard]:
-        """Returns the shards that were gained."""
+        """Renews the leases; returns the shards gained."""
         standing = await self._store.renew(self.owner, self._ttl)
         held = {lease.shard: lease.epoch for lease in standing.leases}
         gone = {shard for shard in self._leases.shards if held.get(shard) != self._leases.epoch(shard)}
@@ -130,13 +133,13 @@ class Ownership:
             log.warning("lost %d shards to another engine; their runs go on there", len(gone))
             self._takeover.lost(gone)
         strays = [shard for shard in held if shard not in self._leases]
-        if strays:  # a claim whose answer was lost, or a release that did not get through: nobody works on them
+        if strays:  # the answer to a claim was lost, or a release failed: nobody works on them
             await self._store.release(self.owner, strays)
         gained = await self._balance("", -(-SHARDS // max(1, standing.engines)))
         return gained + await self._renew_pools()
 
     async def _renew_pools(self) -> list[Shard]:
-        """Of the code that this engine has."""
+        """Renews the leases of pools whose code this engine has."""
         if self._store.fleet is None:
             return []
         code = self._code.names()
@@ -148,7 +151,7 @@ class Ownership:
         return gained
 
     async def _balance(self, pool: str, fair: int) -> list[Shard]:
-        """Gives up what is above our share, the least busy first, or takes what is free."""
+        """Releases shards above our share, the least busy first, or claims free ones."""
         held = self._leases.of_pool(pool)
         if len(held) > fair:
             busy = self._takeover.runs_under_way()

@@ -1,4 +1,4 @@
-"""The one contract of whatever works in the background of an engine."""
+"""The contract of all background parts of an engine."""
 
 from __future__ import annotations
 

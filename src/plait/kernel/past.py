@@ -1,4 +1,4 @@
-"""What a run has behind it, kept with its row."""
+"""Facts about a run's earlier life, kept in its row."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from .ids import Millis, RunId
 
 
 class Past(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a run has behind it that its status does not say: most have nothing, and no past in their rows."""
+    """What happened to a run earlier and its status does not show. Most runs have no such past, and none in their
+    rows."""
 
     source: RunId | None = None
-    """The run that it is a fork of."""
+    """The run that it was forked from."""
     shared: int = 0
-    """How many events it took over from that run."""
+    """How many events it copied from that run."""
     reopened: int = 0
-    """How often it went on after it had ended."""
+    """How often it was reopened after it had ended."""
     idle: Millis = Millis(0)
-    """How long it was ended in between."""
+    """Milliseconds that it was ended in between."""
     partial: bool = False
-    """It completed, but not all of its steps did."""
+    """It completed, but some of its steps did not."""
     agents: AgentTotals | None = None
-    """As of the last time that its row was written."""
+    """Totals at the last write of its row."""
 
 
 NO_PAST = Past()

@@ -1,4 +1,4 @@
-"""The name of a pool says which code an engine must have to take its runs: one name, or several that are all needed."""
+"""Pool names: each tells which code an engine must have to own its runs, one name or several that are all needed."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Collection
 from typing import Protocol
 
 AND = " + "
-"""Between the names of a pool; `fleet.sql` has it too."""
+"""Separates the code names in a pool's name; `fleet.sql` repeats it."""
 FOLLOW = ""
-"""Instead of the name of a pool: the run has moved already, and what came for it since goes to where it is."""
+"""In place of a pool's name: the run has moved already, and its later inputs follow it."""
 HOME = AND
-"""Instead of the name of a pool: the run goes back to the shard that its id says, to be ended there without code."""
+"""In place of a pool's name: the run returns to the shard of its id, to be ended there without its code."""
 _LONGEST = 1000
-"""Characters of a pool's name, which is in an index."""
+"""Most characters of a pool's name, which is indexed."""
 
 
 class Code(Protocol):
-    """What an engine has loaded."""
+    """The code that an engine has loaded."""
 
     def has(self, name: str) -> bool: ...
 
 
 def pool_of(names: Collection[str]) -> str | None:
-    """None if that can't be the name of one: the run stays where it is."""
+    """The pool's name; None if it would be empty or too long: the run stays where it is."""
     name = AND.join(sorted(set(names)))
     return name if 0 < len(name) <= _LONGEST else None
 

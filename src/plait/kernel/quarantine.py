@@ -1,7 +1,7 @@
-"""Runs in quarantine: their machine failed or decided what can't be stored, or their log can't be read here.
+"""Quarantined runs: their machine raised, their decision can't be stored, or their log can't be read here.
 
-Such a run is blocked in the store and dropped from memory. Its inputs stay where they are, in the inbox
-and among the timers; when something new comes for it, all of them are delivered again, in order.
+Such a run is blocked in the store and dropped from memory. Its inputs stay where they are, in the inbox and among the
+timers; when a new one arrives, all of them are delivered again, in order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Quarantine:
         self._runs: dict[RunId, Literal["writing", "wanted", "written"]] = {}
 
     def add(self, run_id: RunId, write: Write) -> None:
-        """`write` blocks it in the store."""
+        """Quarantines a run; `write` blocks it in the store."""
         self._runs[run_id] = "writing"
         self._queue.owe(write)
 
@@ -37,7 +37,8 @@ class Quarantine:
                 self.holds(run_id)
 
     def holds(self, run_id: RunId) -> bool:
-        """Whether an input that comes for a run finds it here; it is then delivered again, after those before it."""
+        """Whether the run is in quarantine when an input arrives; if so, the input is redelivered after the earlier
+        ones."""
         if not self._runs:
             return False
         state = self._runs.get(run_id)
@@ -52,12 +53,12 @@ class Quarantine:
         self._runs.pop(run_id, None)
 
     def lost(self, shards: set[Shard]) -> None:
-        """Their new owner sees to them."""
+        """The new owner of these shards handles their runs."""
         self._runs = {run_id: state for run_id, state in self._runs.items() if shard_of(run_id) not in shards}
 
 
 def unreadable(problem: Unreadable) -> Write:
-    """The row says why it can't go on, and who waits for an answer gets one."""
+    """The write that blocks the run with the reason, and replies to callers that wait for an answer."""
     run_id, row, error = problem.run_id, problem.row, problem.__cause__
     info = describe(error if error is not None else problem, kind="blocked")
     keys = [key for input, key in problem.held if key is not None and isinstance(input, ASKED)]

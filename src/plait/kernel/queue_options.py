@@ -1,7 +1,7 @@
-"""How a run is queued, as callers and definitions say it: checked, and compared with what its queue allows.
+"""Options for queueing a run, as given by callers and definitions: checked, and compared with the queue's limits.
 
-The same for runs that somebody starts, for children and for schedules, so that each option means one thing and a wrong
-one gets one answer.
+They are the same for direct starts, children and schedules, so each option means one thing and a wrong one gets one
+answer.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Q = TypeVar("Q", bound=ChildQueueing)
 _LONGEST = 100 * 366 * 86_400.0
 _PRIORITY = 2**31 - 1
 _KEY = 400
-"""Characters of a partition or a dedup id."""
+"""Most characters of a partition key or a dedup id."""
 _RETRY_AFTER = 5
 
 
 def place_of(namespace: str, given: ChildQueueing, deadline: Millis | None) -> QueuedRun | None:
-    """None: it is started at once."""
+    """The run's place on its queue; None: it starts at once."""
     queue, dedup_id = given.get("queue"), given.get("dedup_id")
     delay, debounce = _span("delay", given.get("delay")), _span("debounce", cast("Queueing", given).get("debounce"))
     if queue is None:
@@ -65,7 +65,7 @@ def partition_of(given: ChildQueueing) -> str:
 
 
 def checked(given: Q) -> Q:
-    """As it is, if a run could be queued so."""
+    """Returns valid options unchanged; raises for others."""
     place_of("", given, None)
     priority_of(given)
     partition_of(given)
@@ -73,11 +73,11 @@ def checked(given: Q) -> Q:
 
 
 QUEUEING_FIELDS: Final = ("queue", "priority", "partition", "dedup_id", "delay_ms")
-"""How a definition says on which queue a child waits, in every dialect."""
+"""Fields by which a definition queues a child, in every dialect."""
 
 
 def defined(config: Mapping[str, Any]) -> ChildQueueing | None:
-    """What a definition says of it; None if nothing. Not checked."""
+    """The queue options in a definition; None if it has none. Not checked."""
     found = {name: config[name] for name in QUEUEING_FIELDS if config.get(name) is not None}
     delay = found.pop("delay_ms", None)
     if delay is not None:
@@ -86,14 +86,14 @@ def defined(config: Mapping[str, Any]) -> ChildQueueing | None:
 
 
 def as_defined(given: ChildQueueing) -> dict[str, Any]:
-    """What a program says of it, as a definition does; raises if it is wrong."""
+    """A program's queue options in the form of a definition; raises if they are invalid."""
     delay = _span("delay", checked(given).get("delay"))
     fields: dict[str, Any] = {**given, "delay": None, "delay_ms": delay or None}
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def flaw(config: Mapping[str, Any]) -> str:
-    """What is wrong with what a definition says of it; empty if nothing."""
+    """What is wrong with a definition's queue options; empty if nothing."""
     delay = config.get("delay_ms")
     if delay is not None and (type(delay) is not int or delay < 0):
         return f"delay_ms={delay!r}: use milliseconds, a whole number"
@@ -107,7 +107,7 @@ def flaw(config: Mapping[str, Any]) -> str:
 
 
 async def check_key(queues: RunQueues, place: QueuedRun) -> list[tuple[str, QueueSettings]]:
-    """Whether it has a key if it needs one. Returns the limits that hold for it."""
+    """Raises if a partitioned queue gets no key. Returns the limits that apply."""
     found = [(name, await queues.settings(place.namespace, name)) for name in (EVERY_QUEUE, place.queue)]
     limits = [(name, settings) for name, settings in found if settings is not None]
     if not place.partition and any(settings.partitioned for _, settings in limits):
@@ -121,7 +121,7 @@ async def check_key(queues: RunQueues, place: QueuedRun) -> list[tuple[str, Queu
 
 
 async def check_limits(queues: RunQueues, place: QueuedRun) -> None:
-    """Those of the queue, and of all queues of the namespace together."""
+    """Raises if the backlog of the queue, or of all queues of the namespace together, is full."""
     for name, settings in await check_key(queues, place):
         if settings.max_waiting is not None:
             key = place.partition if settings.partitioned else None

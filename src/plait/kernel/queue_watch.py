@@ -1,7 +1,7 @@
-"""Watches over tasks on queues: wakes whoever waits for one, and finds claims whose workers were not heard of in time.
+"""Watches tasks on queues: wakes waiting claimers, and finds claims whose workers sent no heartbeat in time.
 
-Which claims there are only the store knows, because any process may claim. So it is asked every now and then, but only
-for as long as a task of our shards is on a queue.
+Only the store knows all claims, because any process may claim. So it is polled, but only while a task of our shards is
+on a queue.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .sources import Recipient
 from .store import Store
 
 _EVERY = 1.0
-"""Seconds between two looks for expired claims."""
+"""Seconds between two polls for expired claims."""
 _AT_ONCE = 500
 
 
@@ -31,24 +31,24 @@ class QueueWatch:
         self._background = background
         self._waiting: set[asyncio.Event] = set()
         self.rings = 0
-        """How often there may have been a new task for somebody."""
+        """How often a task may have become available."""
         self._alarm: Alarm | None = None
 
     @property
     def alarm(self) -> Alarm | None:
-        """Rings when it looks next."""
+        """Fires at the next poll."""
         return self._alarm
 
     # -- tasks that come -----------------------------------------------------------------------------------------
 
     def queued(self) -> None:
-        """A task of ours was put on a queue."""
+        """A task of our shards was put on a queue."""
         self.ring()
         if self._alarm is None:
             self._schedule()
 
     def ring(self) -> None:
-        """There may be a task for somebody."""
+        """A task may be available: wakes all claimers."""
         self.rings += 1
         for event in self._waiting:
             event.set()
@@ -62,13 +62,13 @@ class QueueWatch:
         found = await self._store.queues.expired(self._leases.shards, _AT_ONCE)
         for claim in found.claims:
             expired = ClaimExpired(claim.token, claim.opening, claim.worker, claim.why, claim.progress)
-            # What is not decided by the next look is brought again: twice the same changes nothing
+            # A claim that is not handled before the next poll is delivered again: that changes nothing
             self._recipient.deliver(claim.run_id, expired, None)
         if found.any_left:
             self._schedule()
 
     async def start(self) -> None:
-        """The first look comes with the first shards."""
+        """Nothing to do: polling starts with the first shards."""
 
     async def stop(self) -> None:
         self._disarm()
@@ -88,7 +88,7 @@ class QueueWatch:
 
 
 class Bell:
-    """Rings when there may be a task. What rings before one waits is not missed."""
+    """Signals that a task may be available. A signal before the wait is not missed."""
 
     def __init__(self, waiting: set[asyncio.Event], clock: Clock) -> None:
         self._waiting = waiting
@@ -103,7 +103,7 @@ class Bell:
         self._waiting.discard(self._event)
 
     async def wait(self, seconds: float) -> None:
-        """Until it rings, or that time has passed."""
+        """Waits for a signal, or until the time has passed."""
         alarm = self._clock.call_later(seconds, self._event.set)
         try:
             await self._event.wait()

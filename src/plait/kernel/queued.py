@@ -1,12 +1,12 @@
 """Tasks on queues, as rows: what an owner enqueues, and what a worker of any process claims.
 
-A row exists exactly as long as its attempt is under way: it is written by the decision that opens the attempt, and
-deleted together with the result that ends it, or by the decision that revokes it. `opening` is the number of the
-event that recorded it, so it is never used twice in a run: it tells a result of this row from that of any other,
-even if a run that was reopened counts its attempts from one again.
+A row exists exactly as long as its attempt is in flight: it is written by the decision that opens the attempt, and
+deleted together with the result that ends it, or by the decision that revokes it. `opening` is the number of the event
+that recorded it, so it is never reused in a run: it distinguishes a result of this row from that of any other, even if
+a reopened run counts its attempts from one again.
 
-A worker holds a row by a claim, for as long as its lease lasts. Leases are judged by the database's clock; a worker
-never sends a time, so its clock does not matter.
+A worker holds a row by a claim while its lease lasts. Leases are judged by the database's clock; a worker never sends a
+time, so its clock does not matter.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ QUEUE_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,199}"
 QUEUE_RULE = "use letters, digits, `_`, `.`, `:`, `-`; at most 200"
 is_queue = re.compile(QUEUE_NAME).fullmatch
 TIMEOUT_GRACE = Millis(1_000)
-"""Beyond a task's timeout: a worker that stops its attempt in time should be the one to report it."""
+"""Added to a task's timeout: a worker that stops its attempt in time should report that itself."""
 
 
 class Terms(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a worker needs to know of a task's policy to judge a failure. Retries are the owner's business."""
+    """The parts of a task's policy that a worker needs to judge a failure. The owner handles retries."""
 
     retry_on_timeout: bool = False
     never: list[str] = []
@@ -46,30 +46,30 @@ class QueuedTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     queue: str
     kind: str
     handler: str
-    """The function that it calls, where its kind has such; workers may ask for some only."""
+    """The function it calls, if its kind has any; workers may claim certain handlers only."""
     label: str
     node: str
     key: str
     """The idempotency key, equal on all attempts."""
     input: bytes
     blobs: str | None = None
-    """Parts of the input that are kept as blobs; see `task_payload`."""
+    """Parts of the input kept as blobs; see `task_payload`."""
     timeout: Millis | None = None
     heartbeat: Millis | None = None
     terms: Terms = Terms()
     progress: Raw = NULL
-    """What the attempt before this one last reported."""
+    """The last progress of the previous attempt."""
     enqueued_at: Millis = Millis(0)
     priority: int = 0
-    """Lower first, then arrival; as its run was started with."""
+    """Priority that its run was started with: lower first, then by arrival."""
     partition: str = ""
-    """The key that limits of a partitioned queue are counted by."""
+    """The key by which a partitioned queue counts limits."""
     code: str = ""
-    """Engines that have it may claim it as workers do; written, and not read again."""
+    """Code name: engines that have it may claim the task as workers do. Written, never read back."""
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
-    """A worker's hold on a row. It names the attempt, too: a result must not end a row whose attempt it is not of."""
+    """A worker's hold on a row. It includes the attempt, because a result must not end the row of another attempt."""
 
     run_id: RunId
     token: TaskToken
@@ -79,7 +79,7 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
 
 
 class HeldTask(msgspec.Struct, frozen=True, gc=False):
-    """A row, and who holds it."""
+    """A row with its holder."""
 
     task: QueuedTask
     claim: str | None = None
@@ -90,7 +90,7 @@ class HeldTask(msgspec.Struct, frozen=True, gc=False):
 
 class ClaimRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     claim: str
-    """The id of the claims that it leads to."""
+    """The id given to the resulting claims."""
     namespace: str
     queues: Sequence[str]
     worker: str
@@ -98,9 +98,10 @@ class ClaimRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     lease: Millis
     kinds: Sequence[str] | None = None
     handlers: Sequence[str] | None = None
-    """None: whatever there is."""
+    """None: any handler."""
     code: Sequence[str] | None = None
-    """Of an engine: tasks with one of these, of any namespace and queue. Only stores with a fleet know them."""
+    """Code names, for an engine: it claims tasks that need one of these, in any namespace and queue. Only stores with a
+    fleet support it."""
 
 
 Expiry = Literal["lease", "heartbeat", "timeout"]
@@ -112,18 +113,18 @@ class ExpiredClaim(msgspec.Struct, frozen=True, gc=False):
     opening: int
     worker: str
     why: Expiry
-    """lease: the worker is gone. heartbeat: the task wants one more often than that, and none came."""
+    """`lease`: the worker is gone. `heartbeat`: the task's own heartbeat limit passed without one."""
     progress: Raw = NULL
 
 
 class Expired(msgspec.Struct, frozen=True, gc=False):
     claims: Sequence[ExpiredClaim]
     any_left: bool
-    """Whether any task of these shards is queued or claimed: else there is nothing to look for."""
+    """Whether any task of these shards is queued or claimed; otherwise polling can stop."""
 
 
 class SeenWorker(msgspec.Struct, frozen=True, gc=False):
-    """A worker that asked for tasks lately."""
+    """A worker that polled for tasks recently."""
 
     queue: str
     worker: str
@@ -135,35 +136,36 @@ class QueueLength(msgspec.Struct, frozen=True, gc=False):
     queue: str
     waiting: int
     claimed: int
-    """By workers that are at them."""
+    """Tasks claimed by workers."""
 
 
 class TaskQueues(Protocol):
-    """The part of a store that workers use. What an owner writes, and results, go through `Store.commit`."""
+    """The part of a store that workers use. Owners' writes, and results, go through `Store.commit`."""
 
     async def claim(self, request: ClaimRequest) -> list[HeldTask]:
-        """Gives up to `limit` free tasks to a worker: queue by queue, oldest first within a priority, as the limits of
-        the queues allow. No task is given to two."""
+        """Claims up to `limit` free tasks for a worker: queue by queue, oldest first within a priority, within the
+        queues' limits. No task is given to two workers."""
         ...
 
     async def limited(self, namespace: str, queues: Sequence[str]) -> bool:
-        """Whether any of them has limits: a task on it may be free and still have to wait. May be a moment behind."""
+        """Whether any of these queues has limits: a task may be free and still have to wait. May be slightly stale."""
         ...
 
     async def unclaimed(self) -> list[tuple[str, str]]:
-        """The queues that have free tasks, each as its namespace and its name."""
+        """Queues with free tasks, as (namespace, name)."""
         ...
 
     async def lengths(self) -> list[QueueLength]:
-        """The queues that have tasks, free or claimed."""
+        """Queues with tasks, free or claimed."""
         ...
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
-        """Renews a claim, and keeps how far the attempt got; False if the claim does not hold any more."""
+        """Renews a claim and stores the attempt's progress; False if the claim is no longer valid."""
         ...
 
     async def release(self, claim: Claim) -> bool:
-        """Gives a task back, for the same attempt by another worker; False if the claim does not hold any more."""
+        """Returns a task to its queue, for the same attempt by another worker; False if the claim is no longer
+        valid."""
         ...
 
     async def held(self, run_id: RunId, token: TaskToken | None = None) -> list[HeldTask]:
@@ -173,9 +175,9 @@ class TaskQueues(Protocol):
     async def expired(self, shards: Collection[Shard], limit: int) -> Expired: ...
 
     async def note_worker(self, namespace: str, queues: Collection[str], worker: str) -> None:
-        """A worker asks for tasks, which is remembered for a while."""
+        """Records that a worker polled for tasks, for a while."""
         ...
 
     async def workers(self, namespace: str, within: Millis) -> list[SeenWorker]:
-        """Those that asked lately."""
+        """Workers that polled recently."""
         ...

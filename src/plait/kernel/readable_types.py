@@ -1,8 +1,8 @@
-"""Types that msgspec can't read, made of those it can: unions of several dataclasses or models, wherever they are.
+"""Makes types readable that msgspec can't read: unions of several dataclasses or models, at any depth.
 
-A union stands in a list, a dictionary, a field of a dataclass. Each such place gets a class of our own, which msgspec
-hands plain JSON to: of the members of the union, the one whose fields fit best reads it. Members that have the same
-fields can't be told apart and are refused.
+A union may be in a list, a dictionary or a field of a dataclass. Each such place gets a class of our own that msgspec
+passes plain JSON to: the union member whose fields fit best reads it. Members with the same fields can't be told apart
+and are rejected.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ Convert = Callable[[Any], Any]
 
 
 class Reader(type):
-    """The type of a class that stands for a type: whatever its `read` makes of JSON counts as an instance of it."""
+    """Metaclass of classes that stand for a type: whatever their `read` returns counts as an instance."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return True
 
 
 class ReadableTypes:
-    """Finds what to ask msgspec for. `hook` reads what msgspec does not know, the classes that are made here too."""
+    """Finds the type to pass to msgspec. `hook` reads types unknown to msgspec, including the classes made here."""
 
     def __init__(self, hook: DecHook) -> None:
         self._hook = hook
         self._records: dict[type[Any], Any] = {}
 
     def readable(self, kind: Any) -> Any:
-        """The type itself where msgspec can read it, else one that stands for it; a TypeError if there is none."""
+        """The type itself if msgspec can read it, otherwise a stand-in; raises TypeError if there is none."""
         try:
             msgspec.json.Decoder(kind, dec_hook=self._hook)
         except TypeError:
@@ -62,7 +62,8 @@ class ReadableTypes:
         readers = [(fields_of(member), self._converter(member)) for member in members]
 
         def read(value: Any) -> Any:
-            """Of the members that can read it, the one whose fields are nearest to its keys; of equals, the first."""
+            """Of the members that can read the value, the one whose fields are nearest to its keys; of equals, the
+            first."""
             fitting: list[tuple[int, Any]] = []
             problems: list[str] = []
             for fields, convert in readers:
@@ -77,7 +78,7 @@ class ReadableTypes:
         return _reader(read)
 
     def _record(self, kind: type[Any]) -> Any:
-        """A dataclass that has such a union among its fields, perhaps in one that is of its own type."""
+        """A stand-in for a dataclass with such a union among its fields, perhaps recursively."""
         if kind in self._records:
             return self._records[kind]
         converters: dict[str, Convert] = {}
@@ -102,7 +103,7 @@ def _reader(read: Convert) -> Any:
 
 
 def fields_of(kind: Any) -> frozenset[str]:
-    """The names of its fields; empty for what is no object in JSON."""
+    """The names of a type's fields; empty if it is not an object in JSON."""
     if dataclasses.is_dataclass(kind):
         return frozenset(field.name for field in dataclasses.fields(kind))
     return frozenset(getattr(kind, "model_fields", ()) or getattr(kind, "__struct_fields__", ()))
@@ -119,5 +120,5 @@ def _must_differ(members: Iterable[Any]) -> None:
 
 
 def _distance(fields: frozenset[str], value: Any) -> int:
-    """How many keys of an object are no fields, and how many fields it lacks."""
+    """How many keys of an object are not fields, plus how many fields it lacks."""
     return len(fields ^ set(cast("dict[str, Any]", value))) if fields and isinstance(value, dict) else 0

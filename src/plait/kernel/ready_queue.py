@@ -1,4 +1,4 @@
-"""What the next round of the run loop takes: runs that have inputs, and writes from outside any run."""
+"""Work for the next round of the run loop: runs with inputs, and writes from outside any run."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .unit_of_work import UnitOfWork
 
 
 class Entry(msgspec.Struct):
-    """A write on its way to disk: of a run's decision, or of a caller who waits for it.
+    """A write on its way to disk: a run's decision, or a write that a caller waits for.
 
-    Not without `gc`, as other structs are: where a commit fails for good, the failure's frames hold the entries, and
-    these the run, and it the loop that keeps the failure.
+    Unlike other structs it is tracked by the garbage collector: if a commit fails for good, the failure's frames hold
+    the entries, these the run, and the run the loop that keeps the failure.
     """
 
     write: Write
     run: Run | None = None
     unit: UnitOfWork | None = None
     done: asyncio.Future[Verdict] | None = None
-    """Without a run and a caller it is owed to the log: it is tried until it is there."""
+    """An entry with neither run nor caller is owed to the log: it is retried until it is committed."""
 
 
 class ReadyQueue:
@@ -47,19 +47,19 @@ class ReadyQueue:
                 self.ring()
 
     def again(self, run: Run) -> None:
-        """Its write is on disk: what came meanwhile is for the next round."""
+        """Schedules the run again if inputs arrived during its commit."""
         if run.mailbox and not run.queued:
             run.queued = True
             self.runs.append(run)
 
     def append(self, write: Write) -> asyncio.Future[Verdict]:
-        """A write from outside any run: durable when this is done."""
+        """A write from outside any run: durable when the future is done."""
         done: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
         self.add(Entry(write, done=done))
         return done
 
     def owe(self, write: Write) -> None:
-        """A write that must get to disk, before anything that is decided from now on."""
+        """A write that must reach the disk, before any later decision."""
         self.add(Entry(write))
 
     def add(self, entry: Entry) -> None:
@@ -72,7 +72,7 @@ class ReadyQueue:
         return found
 
     async def wait(self) -> None:
-        """Until there is something to do, or the bell is rung."""
+        """Waits until there is something to do, or `ring` is called."""
         self._bell = asyncio.get_running_loop().create_future()
         await self._bell
 
@@ -82,7 +82,7 @@ class ReadyQueue:
             bell.set_result(None)
 
     def abandon(self, error: PlaitError) -> None:
-        """The engine stops: whoever waits for a write is told."""
+        """Fails all callers that wait for a write, because the engine stops."""
         for entry in self.take():
             tell(entry, error)
 

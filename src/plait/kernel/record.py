@@ -1,4 +1,4 @@
-"""A small document that belongs to no run, and how it is changed."""
+"""A small document that belongs to no run, and changes of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 
 
 def read_body(record: Record, type: Any) -> Any:
-    """What a record holds; refuses one that was changed by hand or by a bad disk."""
+    """Decodes a record; raises `Damaged` if it was changed by hand or by a bad disk."""
     try:
         return values.decode(record.body, type)
     except msgspec.DecodeError as error:
@@ -33,8 +33,9 @@ def read_body(record: Record, type: Any) -> Any:
 class RecordChange(msgspec.Struct, frozen=True, gc=False):
     record: Record
     how: Literal["put", "new", "remove", "check"] = "put"
-    """new: the verdict is `conflict` if it is there already. check: nothing is written, it has to be as expected."""
+    """`new`: the verdict is `conflict` if the record exists. `check`: nothing is written; the record must be as
+    expected."""
     news: bool = False
-    """Other processes should know of it at once."""
+    """Notifies other processes at once."""
     expected: Millis | None = None
-    """The `at` of the record whose place it takes, or that goes: if it is another by now, or gone, `conflict`."""
+    """The `at` of the record that is replaced or removed: if that differs by now, or the record is gone, `conflict`."""

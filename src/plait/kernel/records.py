@@ -1,7 +1,7 @@
-"""Small documents that belong to no run, kept beside the runs: keys, tags, used links, the audit trail.
+"""Small documents that belong to no run, stored beside the runs: keys, tags, used links, the audit trail.
 
-A record has a kind, a namespace and an id. Changes ride in the group commits of the run loop, so that a
-thousand of them at once cost one fsync.
+A record has a kind, a namespace and an id. Changes are part of the run loop's group commits, so that a thousand of them
+at once cost one fsync.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ANY_SHARD = Shard(0)
 
 
 class Appender(Protocol):
-    """Puts a write into the next group commit."""
+    """Adds a write to the next group commit."""
 
     def append(self, write: Write) -> Awaitable[Verdict]: ...
 
@@ -31,18 +31,18 @@ class Records:
         self._appender = appender
 
     def put(self, record: Record) -> Awaitable[object]:
-        """Keeps a record, in the place of one of that name; durable when this is done."""
+        """Stores a record, replacing one of the same name; durable when this is done."""
         return self._change(record, "put")
 
     async def add(self, record: Record) -> bool:
-        """Keeps a new record; durable when this returns. False if there is one of that name already."""
+        """Stores a new record; durable when this returns. False if one of that name exists."""
         return await self._change(record, "new") == "ok"
 
     async def get(self, kind: str, namespace: str, id: str) -> Record | None:
         return await self._store.record(kind, namespace, id)
 
     async def named(self, kind: str, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Record]:
-        """Of these namespaces and ids, those that are there."""
+        """The existing records among these namespaces and ids."""
         found = await self._store.records_named(kind, names) if names else []
         return {(record.namespace, record.id): record for record in found}
 
@@ -55,11 +55,11 @@ class Records:
         limit: int = 100,
         newest_first: bool = False,
     ) -> list[Record]:
-        """By id, of one namespace or of all; `after` is the last id of the page before."""
+        """Records by id, of one namespace or of all; `after` is the last id of the previous page."""
         return await self._store.records(kind, namespace, after, limit, newest=newest_first)
 
     async def remove(self, kind: str, namespace: str, id: str) -> bool:
-        """Drops a record; False if there is none."""
+        """Deletes a record; False if there is none."""
         found = await self.get(kind, namespace, id)
         if found is None:
             return False
@@ -67,8 +67,8 @@ class Records:
         return True
 
     async def change_all(self, name: str, changes: Sequence[RecordChange]) -> bool:
-        """All of them or none, after other changes of that name; durable when this returns. False if one was refused:
-        it is there already, or not as it was expected."""
+        """Applies all changes or none, in order with other changes of that name; durable when this returns. False if
+        one was refused: its record exists already, or is not as expected."""
         return await self._appender.append(Write(RunId(f"~{name}"), _ANY_SHARD, None, records=changes)) == "ok"
 
     def _change(self, record: Record, how: Literal["new", "put", "remove"]) -> Awaitable[Verdict]:

@@ -1,4 +1,4 @@
-"""Starting tasks again whose process is gone, the owner's or a worker's; unless one keeps killing its process."""
+"""Restarts tasks whose process, the owner's or a worker's, has died; unless a task keeps killing its process."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .unit_of_work import UnitOfWork
 _INTERRUPTED = "kernel.task_interrupted"
 _REJECTED = "token.rejected"
 _MOST_REJECTIONS = 3
-"""Of one task, or of a run without one: then it is a person's turn, and the log has enough of them."""
+"""Most rejections of one task, or of a run without a task: then a person must act, and the log has enough of them."""
 
 
 def start_again(task: Task, run: Run, unit: UnitOfWork) -> TaskResult | None:
-    """Opens a task after a load. Returns its failure if it was under way too often when its process died."""
+    """Opens a task after a load. Returns its failure if it was in flight too often when its process died."""
     tasks, bound = run.state.tasks, _bound(task, run)
     opened = tasks.open(task, unit.at, gated=run.machine.gates_retries and not run.state.rolling_back)
     if opened is not None and opened.task.queue is None and run.recoveries > bound:
@@ -35,14 +35,14 @@ def start_again(task: Task, run: Run, unit: UnitOfWork) -> TaskResult | None:
 
 
 def expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> TaskResult | None:
-    """A worker was not heard of in time. Its task goes to another, in the next attempt; or this returns its failure,
-    of a task that is closed by then if that was the last."""
+    """A worker sent no heartbeat in time. Its task goes to another worker, in the next attempt; or this returns its
+    failure, of a task that is closed by then if that was the last."""
     found = run.state.tasks.get(claim.token)
-    if found is None:  # nobody waits for it any more
+    if found is None:  # the task is no longer open
         run.state.tasks.close(claim.token)
         unit.dequeue(claim.token)
         return None
-    if found.opening != claim.opening:  # it was given to another already
+    if found.opening != claim.opening:  # it was enqueued again already
         return None
     task, policy, found.progress = found.task, found.task.policy, claim.progress
     match claim.why:
@@ -62,7 +62,8 @@ def expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> TaskResult | Non
 
 
 def rejected(refused: Rejected, run: Run, unit: UnitOfWork) -> TaskResult | None:
-    """Nothing was done; the task stays on its queue. The third time it is closed, and this returns its failure."""
+    """Records a rejection: nothing was executed, and the task stays on its queue. The third closes it and returns its
+    failure."""
     if run.state.status != "running":
         return None
     tasks, found = run.state.tasks, run.state.tasks.get(refused.token)
@@ -81,7 +82,7 @@ def rejected(refused: Rejected, run: Run, unit: UnitOfWork) -> TaskResult | None
 
 
 def requeue(token: TaskToken | None, run: Run, unit: UnitOfWork) -> None:
-    """Writes the row of a task on a queue again, in the attempt that it is in: the one that was there is lost."""
+    """Writes the lost row of a queued task again, for its current attempt."""
     found = None if token is None else run.state.tasks.get(token)
     if found is None or not found.opening:
         raise Conflict("kernel.not_queued", f"`{token}` is not on a queue", fix="look at the run again")

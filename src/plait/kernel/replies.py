@@ -1,4 +1,4 @@
-"""What the sender of an input gets back when its run can't or won't take it."""
+"""Replies to the sender of an input that its run refuses or can't take."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .inputs import Cancel, Decided, Delegate, Patch, Resume
 from .store import Taken
 
 REFUSAL = b'{"error":'
-"""How a refusal begins, and no answer does."""
+"""Prefix of a refusal, never of an answer."""
 
 ASKED = (Cancel, Decided, Delegate, Patch, Resume)
 """Inputs whose senders wait for an answer."""
 
 
 def refused(run_id: RunId, blocked: ErrorInfo, keys: Sequence[str]) -> list[Taken]:
-    """The answers of a run that can't go on to those who wait for one."""
+    """The replies of a blocked run to senders that wait for an answer."""
     reply = refusal_reply(Conflict(blocked.code, f"run {caller_id(run_id)} is blocked", why=blocked.message))
     return [Taken(key, reply) for key in keys]
 
 
 def answer_reply(answer: Raw) -> bytes:
-    """An answer that begins like a refusal gets a space before it, which means nothing in JSON."""
+    """Encodes an answer. One that looks like a refusal gets a leading space, which JSON ignores."""
     found = bytes(answer)
     return b" " + found if found.startswith(REFUSAL) else found
 

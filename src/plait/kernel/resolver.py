@@ -1,7 +1,7 @@
-"""Children that a decision asks for by reference: resolved after the decision and before its commit.
+"""Resolves the children that a decision requests by reference, after the decision and before its commit.
 
-Resolving reads what other processes saved, so it can't be part of a decision, and it must not hold up other runs. The
-unit of work waits for it apart; then it goes to disk with the children in it, all or nothing as ever.
+Resolving reads what other processes saved, so it can't be part of a decision, and it must not delay other runs. The
+unit of work waits for it separately; then it is committed with the children in it, all or nothing as always.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ log = logging.getLogger("plait.kernel")
 
 
 class Resolve(Protocol):
-    """The same for children as for whoever starts a run."""
+    """Resolves a definition, for children and direct starts alike."""
 
     async def __call__(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved: ...
 
@@ -56,7 +56,7 @@ class Resolver:
         """How many units of work wait for their children to be resolved: for a database, or for a compiler's thread."""
 
     def resolve(self, run: Run, unit: UnitOfWork) -> None:
-        """Resolves the children of a unit of work, and then lets it be committed."""
+        """Resolves the children of a unit of work, and then submits it to be committed."""
         self._background.keep_trying(lambda: self._complete(run, unit))
 
     async def _complete(self, run: Run, unit: UnitOfWork) -> None:
@@ -96,7 +96,7 @@ class Resolver:
             return error
 
     async def _place(self, child: StartChild, run: Run) -> QueuedRun | None:
-        """Where it waits first; raises if its queue can't take it."""
+        """The child's place on its queue; raises if the queue can't take it."""
         if child.queueing is None:
             return None
         place = place_of(run.info.namespace, checked(child.queueing), child.deadline)
@@ -112,7 +112,7 @@ class _Ready(NamedTuple):
 
 
 def _inheriting(child: StartChild, run: Run) -> StartChild:
-    """A child on a queue has its parent's priority and key, unless it names its own."""
+    """A queued child inherits its parent's priority and key, unless it names its own."""
     own = run.state.queueing
     if child.queueing is None or own is None:
         return child

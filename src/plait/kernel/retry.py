@@ -11,17 +11,17 @@ Backoff = Literal["fixed", "linear", "exponential"]
 
 MAX_ATTEMPTS = 1000
 UNLIMITED = 2**31
-"""As many attempts as it takes."""
+"""No limit on attempts."""
 MAX_CAP = 86_400.0
 DEFAULT_CAP = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often a task is tried in all, and how long to wait between tries.
+    """How often a task is tried in total, and how long to wait between tries.
 
     The wait after failed attempt n is `first` (fixed), `first * n` (linear) or
-    `first * factor ** (n - 1)` (exponential), at most `cap`; `jitter` takes up to that share off it.
+    `first * factor ** (n - 1)` (exponential), at most `cap`; `jitter` subtracts up to that share.
     Errors of the types in `never` are final at once.
     """
 
@@ -49,7 +49,7 @@ class Retry:
             return f"backoff={self.backoff!r}", "use fixed, linear or exponential"
         if not (0 <= self.first <= MAX_CAP and 0 <= self.cap <= MAX_CAP):
             return f"first={self.first}, cap={self.cap}", "use 0 to 86400 seconds"
-        if self.first > self.cap == DEFAULT_CAP:  # left at its default, and not meant to shorten the first wait
+        if self.first > self.cap == DEFAULT_CAP:  # cap is at its default, and not meant to shorten the first wait
             return f"first={self.first} is more than cap={self.cap}", "raise cap to the longest wait you want"
         if not (1 <= self.factor <= 100 and 0 <= self.jitter <= 1):
             return f"factor={self.factor}, jitter={self.jitter}", "use a factor of 1 to 100, a jitter of 0 to 1"
@@ -58,7 +58,7 @@ class Retry:
         return None
 
     def delay(self, failed_attempt: int, fraction: float = 0.0) -> float:
-        """Seconds to wait after attempt number `failed_attempt`; `fraction` is a draw of [0, 1)."""
+        """Seconds to wait after attempt number `failed_attempt`; `fraction` is a random number in [0, 1)."""
         match self.backoff:
             case "fixed":
                 wait = self.first

@@ -1,9 +1,9 @@
 """Compensation: undoing what succeeded, newest first, one at a time, for every dialect.
 
 A run that fails, is cancelled with `compensate`, passes its deadline or is asked to, does not end at once if tasks with
-a compensator have succeeded: it rolls back first and ends after that with the outcome it would have had. A compensator
-that uses up its attempts becomes a dead letter. Its dialect says whether that stops the others; either way the run
-ends, and a person retries or discards the dead letter later. One that is done never runs again.
+a compensator have succeeded: it rolls back first, and then ends with the outcome it would have had. A compensator that
+exhausts its attempts becomes a dead letter. The dialect decides whether that stops the others; either way the run ends,
+and a person retries or discards the dead letter later. A completed compensator never runs again.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Rollback(msgspec.Struct, omit_defaults=True):
     data: Any = None
     done: list[TaskToken] = []
     failed: list[TaskToken] = []
-    """Those that failed for good, and were neither retried nor discarded since."""
+    """Compensators that failed for good and were neither retried nor discarded since."""
     only: list[TaskToken] = []
-    """The compensators that are meant; empty: all."""
+    """The compensators to run; empty: all."""
     over: bool = False
     superseded: bool = False
-    """The run has gone on since: what it has done by now is not to be undone with the rest of this."""
+    """The run has continued since: its later work is not compensated with the rest of this."""
     asking: TaskToken | None = None
-    """The child that has been asked to compensate and has not answered yet."""
+    """The child that was asked to compensate and has not answered yet."""
     stuck: TaskToken | None = None
     """Only in snapshots of older releases, where the first failure stopped everything."""
 
@@ -45,7 +45,7 @@ class Rollback(msgspec.Struct, omit_defaults=True):
 
     @staticmethod
     def begun(event: RollbackStarted, before: Rollback | None) -> Rollback:
-        """What an earlier rollback of the same run has undone stays undone."""
+        """Starts a rollback; what an earlier one of the same run has compensated stays so."""
         done, failed = (list(before.done), list(before.failed)) if before else ([], [])
         return Rollback(event.cause, event.error, event.reason, event.data, done, failed, event.only)
 

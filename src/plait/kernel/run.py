@@ -1,7 +1,7 @@
-"""One live run in its owner's memory: its state, its machine, and the inputs that wait for it.
+"""One live run in its owner's memory: its state, its machine and its waiting inputs.
 
-The state is true only if what was decided on it is committed; when a commit is refused the whole object is dropped
-and built again from the log. Deciding is done by `decide`, on this object.
+The state is valid only if the decisions it includes are committed; when a commit is refused, the whole object is
+dropped and rebuilt from the log. `decide` makes decisions on this object.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Run:
         self.ids = ids
         self.blocked: ErrorInfo | None = None
         self.code: Code | None = None
-        """What this engine has, if the run calls functions by name and other engines may have others."""
+        """The engine's code, if the run calls functions by name and other engines may have others."""
         self.limits = limits
         self.notify = notify
 
-        # As the run's row has it
+        # Fields as stored in the run's row
         self._awake: bool = True
         self._ended_at: Millis | None = None
         self.recoveries = 0
@@ -67,30 +67,30 @@ class Run:
         self._past: Past | None = None
         self._stale = False
         self._steady = False
-        """The row says that it is at work, and nothing but an input that is more than a result can change that."""
+        """The row marks the run as busy, and only an input other than a result can change that."""
         self._snapshots: Snapshots | None = None
         self._policy = policy_of(machine)
         self._snapshot_seq = 0
         self._snapshot_at = info.created_at
         self.was: RunStatus = "running"
-        """Its status before the round that is being decided."""
+        """Its status before the current round."""
         self.has_rows = False
         """It may have timers or open approvals in the store."""
         self._timers: dict[TaskToken, Millis] | None = None
-        """Those that were set since it is in memory, and when they are due."""
+        """Timers set since it was loaded, with their due times."""
 
-        # The run loop's own marks
+        # Fields of the run loop
         self.mailbox: deque[tuple[AnyInput, str | None]] = deque()
         self.queued = False
         self.create: RunRow | None = None
         self.read_meanwhile = False
-        """While it was being made here, it was found in the store."""
+        """It was found in the store while it was being created here."""
         self.asked: list[str] = []
-        """Keys of this round's inputs that someone waits for an answer to."""
+        """Keys of this round's inputs whose senders wait for an answer."""
 
     @property
     def snapshots(self) -> Snapshots:
-        """Most runs end before their first one."""
+        """Created lazily: most runs end before their first snapshot."""
         if self._snapshots is None:
             self._snapshots = Snapshots(self.limits)
         return self._snapshots
@@ -98,13 +98,13 @@ class Run:
     # -- building up ---------------------------------------------------------------------------------------------
 
     def adopt(self, row: RunRow) -> None:
-        """What only the row knows."""
+        """Takes the fields that only the row has."""
         self.blocked, self.recoveries, self._full = row.blocked, row.recoveries, row.full
         self._awake, self._ended_at, self.has_rows = row.awake, row.ended_at, True
         self._waiting, self._past, self.shard = row.waiting, row.past, row.shard
 
     def fold(self, event: Event, at: Millis) -> None:
-        """Takes in one recorded event."""
+        """Folds one recorded event."""
         self.state.seq += 1
         self.state.at = max(self.state.at, at)
         self.state.evolve(event)
@@ -116,12 +116,12 @@ class Run:
         self.state.restore(base.kernel, base.seq, base.at)
 
     def suspect(self) -> None:
-        """It was awake each time the process died: count before it is started again."""
+        """The run was awake each time the process died: counts that before it is restarted."""
         self.recoveries += 1
         self.row_is_stale()
 
     def block(self, error: ErrorInfo | None) -> None:
-        """It can't go on with the code that is loaded; None: it can again."""
+        """Blocks the run for lack of code; None unblocks it."""
         if self.blocked != error:
             self.row_is_stale()
         self.blocked = error
@@ -152,21 +152,21 @@ class Run:
         self.add_dead_letter(task.token, task.label, attempts, error, unit)
 
     def add_dead_letter(self, token: TaskToken, label: str, attempts: int, error: ErrorInfo, unit: UnitOfWork) -> None:
-        """For a person to retry or discard."""
+        """Adds a dead letter for a person to retry or discard."""
         letter = letter_id(self.id, token)
         unit.give_up(DeadLetter(letter, self.id, self.info.namespace, token, label, attempts, error, unit.at))
 
     # -- its row -----------------------------------------------------------------------------------------------
 
     def close(self, unit: UnitOfWork) -> None:
-        """The row, when something in it changes; a snapshot, when it pays."""
+        """Ends a round: adds the row if it changed, and a snapshot if it pays off."""
         state, write = self.state, unit.write
         since = state.seq - self._snapshot_seq
         due = since >= self._policy.worth and self._policy.is_due(since, unit.at - self._snapshot_at)
         if self._steady and write.plain and not unit.ended and state.tasks.running and not due:
-            return  # a step ended and another began, as in most rounds
-        # A blocked run is loaded by its next owner, who may have code that fits
-        # An ended run is never loaded for what outlives it, so its row does not say that it is awake
+            return  # a step ended and another started, as in most rounds
+        # A blocked run is awake: its next owner loads it, and may have code that fits
+        # An ended run is never loaded for what outlives it, so its row is not awake
         running = state.status == "running"
         busy = running and (state.tasks.running > 0 or unit.more or self.blocked is not None)
         awake = busy or (running and self.machine.reload_on_takeover)
@@ -175,7 +175,7 @@ class Run:
         if full or not write.plain:
             self.has_rows = self.has_rows or bool(write.timers or write.approvals)
             self._note_timers(write)
-            if full or write.taken:  # else no message came, and that others are consumed changes nothing
+            if full or write.taken:  # otherwise no message came, and consuming others changes nothing
                 full = self.machine.backlog() >= self.limits.max_queued_messages
         if self.recoveries and unit.events and write.create is None:
             self.recoveries, self._stale = 0, True  # it makes progress
@@ -201,7 +201,7 @@ class Run:
             )
 
     def timer_was_moved(self, fired: TimerFired, unit: UnitOfWork) -> bool:
-        """A timer of the same name was set for later while this firing was on its way: a retry's, say."""
+        """Whether a timer of the same name, such as a retry's, was set for later while this firing was in flight."""
         if fired.due is None:
             return False
         due = None if self._timers is None else self._timers.get(fired.token)
@@ -220,8 +220,8 @@ class Run:
             self._timers.update((timer.token, timer.due) for timer in write.timers)
 
     def broken(self, error: Exception) -> Write:
-        """Its machine, or what it decided, can't be worked with: the log stays as it is, the row says that the run
-        is blocked, and who waits for an answer gets one. Its other inputs stay where they are."""
+        """The write for a run whose machine or decision is broken: the log stays as it is, the run is blocked, and
+        senders waiting for an answer get one. Other inputs stay where they are."""
         info = describe(error, kind="machine", code="kernel.machine_error")
         write = Write(self.id, self.shard, self.epoch, taken=refused(self.id, info, self.asked))
         if self.was == "running":
@@ -236,7 +236,7 @@ class Run:
         return write
 
     def leaving(self) -> Write:
-        """Its owner leaves in peace: the recovery that its takeover will count is taken back."""
+        """The write for an orderly handover: it subtracts the recovery that the takeover will count."""
         self.recoveries = max(0, self.recoveries - 1)
         return Write(self.id, self.shard, self.epoch, patch=self.patch())
 
@@ -266,7 +266,7 @@ class Run:
 
 
 def letter_id(run_id: RunId, token: TaskToken) -> str:
-    """Of the dead letter of a task; of an approval, unless the store has one of that id: it then adds a number."""
+    """The id of a task's dead letter, or of an approval; if an approval of that id exists, the store adds a number."""
     return f"{run_id}:{token}"
 
 

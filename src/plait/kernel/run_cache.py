@@ -1,7 +1,7 @@
-"""The runs that are in memory: at work, parked, or being read from the store.
+"""The runs in memory: busy, parked, or being loaded from the store.
 
-Parked runs are kept while there is room, so that their next input needs no replay; the one that was
-parked longest goes first. A run that is not here costs nothing.
+Parked runs are kept while there is room, so that their next input needs no replay; the one parked longest is evicted
+first. A run that is not here costs nothing.
 """
 
 from __future__ import annotations
@@ -32,26 +32,25 @@ class Unreadable(Exception):
         super().__init__(run_id)
         self.run_id = run_id
         self.row = row
-        """None: not even that."""
+        """None: the row itself is unreadable."""
         self.epoch = epoch
         self.held = held
 
 
 class Elsewhere(Exception):
-    """A run is in a pool, or has to go there: this engine has not got its code."""
+    """A run is in a pool, or must move to one: this engine lacks its code."""
 
     def __init__(self, row: RunRow, shard: Shard, epoch: Epoch, held: Held) -> None:
         super().__init__(row.id)
         self.row = row
         self.shard = shard
-        """One of ours, where inputs of the run are, if not the run itself."""
+        """One of our shards, which holds inputs of the run, if not the run itself."""
         self.epoch = epoch
         self.held = held
 
 
 def ends(request: Cancel, row: RunRow) -> bool:
-    """Whether a request ends a run at once, unless that undoes its work: nothing of it is compensated, and it is
-    meant."""
+    """Whether a cancel applies to this run and ends it at once, without compensation."""
     return request.cause == "cancel" and not request.compensate and request.parent in (None, row.parent)
 
 
@@ -63,7 +62,7 @@ class RunCache:
         self._code = code
         self._cache_size = cache_size
         self.live: dict[RunId, Run] = {}
-        """In memory, at work or parked."""
+        """Runs in memory, busy or parked."""
         self._parked: OrderedDict[RunId, None] = OrderedDict()
         self._loading: dict[RunId, Held] = {}
 
@@ -71,7 +70,7 @@ class RunCache:
         return self.live.get(run_id)
 
     def has(self, run: Run) -> bool:
-        """False for one that was dropped while its commit was under way."""
+        """False for a run that was dropped during its commit."""
         return self.live.get(run.id) is run
 
     def all(self) -> list[Run]:
@@ -79,22 +78,22 @@ class RunCache:
 
     @property
     def parked(self) -> int:
-        """How many wait in memory for their next input."""
+        """How many runs wait in memory for their next input."""
         return len(self._parked)
 
     def add_new(self, row: RunRow, epoch: Epoch) -> Run:
-        """A run that is to be made with its first commit."""
+        """Adds a run to be created by its first commit."""
         run = self.live[row.id] = self._loader.fresh(info_of(row), epoch, shard=row.shard)
         run.create = row
         return run
 
     def wake(self, run_id: RunId) -> Run | None:
-        """The run, not parked any more."""
+        """The run, no longer parked."""
         self._parked.pop(run_id, None)
         return self.live.get(run_id)
 
     def park(self, run: Run) -> None:
-        """It has nothing to do now; if it has ended, or there is no room, it goes."""
+        """Parks an idle run; evicts it if it has ended or there is no room."""
         if run.state.status != "running" or self._cache_size == 0:
             self.evict(run)
             return
@@ -121,23 +120,23 @@ class RunCache:
         return run_id in self._loading
 
     def knows(self, run_id: RunId) -> bool:
-        """Whether it is in memory, or about to be."""
+        """Whether it is in memory or being loaded."""
         return run_id in self.live or run_id in self._loading
 
     def hold(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
-        """Keeps an input until its run is in memory."""
+        """Keeps an input until its run is loaded."""
         self._loading.setdefault(run_id, []).append((input, key))
 
     async def load(self, run_id: RunId, row: RunRow | None = None) -> tuple[Run | None, Held]:
-        """Brings a run into memory; with it come the inputs that were held for it. None if there is no such run, or
-        it is not ours. While the store is away its inputs are kept, for the next try."""
+        """Loads a run and returns it with the inputs held for it. None if it does not exist or is not ours. If the
+        store is unavailable, the inputs are kept for the next try."""
         self._loading.setdefault(run_id, [])
         run = await self._build(run_id, row)
         while run is not None and self._leases.epoch(run.shard) != run.epoch:
-            # Its shard was lost meanwhile. If it was won back, whoever took the shards up relied on this load
+            # Its shard was lost meanwhile. If it was regained, the takeover relied on this load
             run = await self._build(run_id, None) if self._leases.owns(run_id) else None
         held = self._loading.pop(run_id)
-        if run is not None and (made := self.live.setdefault(run_id, run)) is not run:  # it is being made here
+        if run is not None and (made := self.live.setdefault(run_id, run)) is not run:  # it is being created here
             made.read_meanwhile = True
             run = made
         return run, held
@@ -160,7 +159,7 @@ class RunCache:
                 return None
             self._leases.note(run_id, row.shard)
             run = await self._loader.load(row, epoch)
-            if elsewhere and run.state.rolling_back:  # what it undoes needs its code
+            if elsewhere and run.state.rolling_back:  # compensation needs its code
                 run.machine.close()
                 raise Elsewhere(row, shard, epoch, self._loading.pop(run_id))
         except (Unavailable, Elsewhere):
@@ -171,12 +170,12 @@ class RunCache:
         return run
 
     def _is_cancelled(self, row: RunRow) -> bool:
-        """Whether a run of this shard is to end, which needs none of its code."""
+        """Whether a run of this shard is being cancelled, which needs none of its code."""
         held = self._loading.get(row.id, ())
         return row.shard < SHARDS and any(isinstance(input, Cancel) and ends(input, row) for input, _ in held)
 
     def _is_elsewhere(self, row: RunRow) -> bool:
-        """Whether only engines of a pool can take a run, and this one does not have its shard."""
+        """Whether only engines of a pool can own a run, and this one does not have its shard."""
         if self._store.fleet is None:
             return False
         if row.shard >= SHARDS:

@@ -1,4 +1,4 @@
-"""Whether a run belongs in a list, judged without asking the store: what lists that are live do with each commit."""
+"""Whether a run belongs in a list, decided without the store: live lists check it on each commit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .store import RunFilter, RunRow
 
 
 def matches(query: RunFilter, row: RunRow) -> bool:
-    """As the store would answer, the limit aside; but it does not know whether a run's parent failed."""
+    """Matches like the store, apart from the limit and from whether the run's parent failed."""
     return (
         (query.namespace is None or row.namespace == query.namespace)
         and _has_status(query.statuses, row)

@@ -1,10 +1,9 @@
-"""Runs on queues, as rows: a run waits in its queue until a slot is free, and holds the slot for as long as it runs.
+"""Queued runs, as rows: a run waits in its queue for a free slot, and holds the slot while it runs.
 
-A run that is started on a queue exists at once: its row is written with a place in the queue, and its start lies in
-the inbox, held back. Admitting it is one transaction that gives it the slot and lets its start go; the owner then takes
-that as it takes any start. So a crash leaves the run either waiting or started, and who holds a slot is never counted
-but read: those that were admitted and have not ended. A run that ends in any way, or is removed, has given its slot
-back by that alone.
+A run started on a queue exists at once: its row is written with a place in the queue, and its start is held back in the
+inbox. Admission is one transaction that gives it the slot and releases its start; the owner then takes that like any
+start. So a crash leaves the run either waiting or started, and slot holders are never counted by a counter but read:
+the runs that were admitted and have not ended. A run that ends in any way, or is removed, thereby frees its slot.
 
     started  ->  waits (perhaps delayed)  ->  admitted, holds a slot  ->  ended: the row goes with the next look
                    └─ cancelled, overdue: its start and the cancel go to the owner together
@@ -23,41 +22,41 @@ from .ids import Millis, RunId
 from .view import Reason
 
 WAITING = "queued"
-"""The kind of reason that the row of a waiting run has."""
+"""The kind of the wait reason of a queued run."""
 
 
 def waiting_on(queue: str) -> Reason:
-    """What the row of a run says that is put on a queue."""
+    """The wait reason in the row of a queued run."""
     return Reason(WAITING, f"queue `{queue}`")
 
 
 class QueueChoice(TypedDict, total=False):
-    """On which queue a run waits, and how."""
+    """The queue a run waits on, with its priority and partition."""
 
     queue: str | None
     """The run waits there until a slot is free."""
     priority: int
-    """Lower first, then arrival; also of the run's tasks on queues. 0 if not given."""
+    """Priority of the run and of its queued tasks: lower first, then by arrival. Default 0."""
     partition: str | None
-    """The key that a partitioned queue counts by; also of the run's tasks on queues."""
+    """The key by which a partitioned queue counts the run and its queued tasks."""
 
 
 class ChildQueueing(QueueChoice, total=False):
-    """How a child run is queued, as its parent says it; times in seconds."""
+    """How a parent queues a child run; times in seconds."""
 
     dedup_id: str | None
-    """While a run of the queue that has this id waits or runs, a start with the same id gives that run."""
+    """While a run of the queue with this id waits or runs, another start with it returns that run."""
     delay: float | timedelta | None
-    """The run does not start before."""
+    """Earliest start, counted from now."""
 
 
 class Queueing(ChildQueueing, total=False):
-    """How a run is queued, as callers say it."""
+    """How a caller queues a run."""
 
     reject: bool
-    """A duplicate is refused instead."""
+    """Refuses a duplicate instead of returning the earlier run."""
     debounce: float | timedelta | None
-    """A start with the same `dedup_id` while the run waits gives it the new input and has it wait that long anew."""
+    """While the run waits, a start with the same `dedup_id` replaces its input and restarts this delay."""
 
 
 class QueuedRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -67,40 +66,40 @@ class QueuedRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     queue: str
     partition: str = ""
     priority: int = 0
-    """Lower first, then arrival."""
+    """Lower first, then by arrival."""
     dedup_id: str | None = None
-    """No other run of the queue has it while this one waits or runs."""
+    """No other run of the queue may have it while this one waits or runs."""
     debounced: bool = False
-    """It has its `dedup_id` only while it waits."""
+    """It keeps its `dedup_id` only while it waits."""
     delay: Millis = Millis(0)
     deadline: Millis | None = None
 
 
 class QueuePlace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How a waiting run stands."""
+    """The position of a waiting run."""
 
     queue: str
     ahead: int
-    """How many are before it; no more than `MANY` are counted."""
+    """How many runs are ahead; at most `MANY` are counted."""
     due: Millis | None
-    """It is delayed until then."""
+    """The run is delayed until then."""
     why: str
-    """What keeps the first of them from starting, in a few words; empty if nothing does."""
+    """What keeps the first run of the queue from starting, in a few words; empty if nothing does."""
 
 
 MANY = 1_000
 
 
 class AdmissionRound(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What one look at a queue has led to."""
+    """The result of one round of admission on a queue."""
 
     admitted: Sequence[RunId] = ()
     overdue: Sequence[RunId] = ()
-    """They still wait, but their deadlines have passed."""
+    """Runs that still wait although their deadlines have passed."""
     wait: Millis | None = None
-    """When to look again without being asked: the end of a delay, or the next slot of a rate."""
+    """Milliseconds until the next check is due by itself: the end of a delay, or the next slot of a rate limit."""
     left: bool = False
-    """Whether runs still wait for a slot; those that are delayed don't."""
+    """Whether runs still wait for a slot, not counting delayed ones."""
 
 
 class SlotHolder(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -109,20 +108,20 @@ class SlotHolder(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     kind: Literal["run", "task"]
     run_id: RunId
     label: str
-    """The run's definition, or what the task is called."""
+    """The run's definition, or the task's label."""
     since: Millis
     partition: str = ""
     worker: str | None = None
-    """Of a task."""
+    """The worker of a task."""
 
 
 class QueueState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A queue that has limits, or that something waits or works on."""
+    """A queue that has limits, or waiting or running entries."""
 
     namespace: str
     name: str
     settings: QueueSettings | None
-    """None: nobody has set limits."""
+    """None: no limits are set."""
     waiting_runs: int = 0
     delayed_runs: int = 0
     running_runs: int = 0
@@ -131,7 +130,7 @@ class QueueState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RunBacklog(msgspec.Struct, frozen=True, gc=False):
-    """How many runs a queue has, for whoever watches all of them."""
+    """Run counts of a queue, for monitoring all of them."""
 
     namespace: str
     queue: str
@@ -139,30 +138,30 @@ class RunBacklog(msgspec.Struct, frozen=True, gc=False):
     delayed: int
     running: int
     oldest: Millis | None
-    """Since when the first of those that wait for a slot does."""
+    """Since when the longest-waiting run waits for a slot."""
 
 
 class RunQueues(Protocol):
-    """The part of a store that admits runs, and keeps the limits of queues. Runs get on queues by `Store.commit`."""
+    """The part of a store that admits runs and keeps the limits of queues. Runs are queued by `Store.commit`."""
 
     async def queues(self) -> list[tuple[str, str]]:
-        """Those that runs wait on, each as its namespace and its name."""
+        """Queues with waiting runs, as (namespace, name)."""
         ...
 
     async def admit(self, namespace: str, queue: str, limit: int) -> AdmissionRound:
-        """Lets the next runs of a queue start, as its limits allow, in one transaction; at most `limit`."""
+        """Admits the next runs of a queue within its limits, in one transaction; at most `limit`."""
         ...
 
     async def holder(self, namespace: str, queue: str, dedup_id: str) -> RunId | None:
-        """The run that has this id, waiting or running."""
+        """The waiting or running run with this dedup id."""
         ...
 
     async def place(self, run_id: RunId) -> QueuePlace | None:
-        """None if it does not wait."""
+        """A run's position; None if it is not waiting."""
         ...
 
     async def waiting(self, namespace: str, queue: str, partition: str | None) -> int:
-        """How many runs wait; with a partition, of that one."""
+        """How many runs wait; with a partition, in that partition."""
         ...
 
     async def settings(self, namespace: str, queue: str) -> QueueSettings | None: ...
@@ -170,16 +169,16 @@ class RunQueues(Protocol):
     async def change(
         self, namespace: str, queue: str, change: Callable[[QueueSettings], QueueSettings]
     ) -> QueueSettings:
-        """Makes of the settings others, which hold for whatever begins from now on, in every process; what is under way
-        counts. Two processes that change them at once do so one after the other."""
+        """Changes a queue's settings. They apply to all later starts, in every process; running entries count.
+        Concurrent changes are applied one after the other."""
         ...
 
     async def states(self, namespace: str) -> list[QueueState]: ...
 
     async def backlogs(self) -> list[RunBacklog]:
-        """Of all namespaces, the queues that have runs."""
+        """All queues that have runs, of all namespaces."""
         ...
 
     async def holders(self, namespace: str, queue: str, limit: int) -> list[SlotHolder]:
-        """Who holds slots, the longest first."""
+        """Slot holders, longest first."""
         ...

@@ -1,4 +1,4 @@
-"""When the state of a run is worth setting aside, so that it need not be folded from its first event."""
+"""When a snapshot of a run's state pays off, so that it need not be folded from its first event."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .machine import Machine
 
 
 class SnapshotPolicy(msgspec.Struct, frozen=True, gc=False):
-    """Whatever it says, no snapshot is taken that would hold more entries than it saves events."""
+    """Whatever this says, a snapshot is never taken if it would hold more entries than it saves events."""
 
     every: int = 1000
     """Events, or …"""
     age: Millis = Millis(86_400_000)
-    """… milliseconds since the last one, if there is something new:"""
+    """… milliseconds since the last snapshot,"""
     worth: int = 100
-    """events that make an old one worth replacing."""
+    """given at least this many new events."""
 
     def is_due(self, since: int, age: int) -> bool:
-        """`since`: events; `age`: milliseconds."""
+        """Whether a snapshot is due: `since` in events, `age` in milliseconds."""
         return since >= self.worth and (since >= self.every or age >= self.age)
 
 
@@ -31,14 +31,14 @@ _often: SnapshotPolicy | None = None
 
 
 def policy_of(machine: Machine) -> SnapshotPolicy:
-    """A machine may have one of its own, as `snapshots`."""
+    """The policy of a machine: its own, if it has `snapshots`."""
     return _often or getattr(machine, "snapshots", _SELDOM)
 
 
 @contextmanager
 def snapshots_every(events: int) -> Generator[None]:
-    """For all machines whose runs are read meanwhile. Snapshots are rare, for good reason; a short simulation needs
-    them often."""
+    """Sets a policy for all runs created or loaded inside the block. Snapshots are rare, for good reason; a short
+    simulation needs them often."""
     global _often
     before, _often = _often, SnapshotPolicy(every=events, worth=events)
     try:

@@ -1,9 +1,9 @@
-"""What a snapshot holds, and when old events give way to one.
+"""The contents of snapshots, and the compaction of old events.
 
 A snapshot usually only saves reading: the events are all there. But a run whose machine compacts (a loop that trims its
-iterations) may go on for years, so its log must not keep everything. Every `keep_events` events the state is set
-aside as a base; when the next one is, the events before the one before are compacted. So the log always reaches back
-over at least that many events, and begins at a base: any moment since can still be looked at, forked or gone back to.
+iterations) may continue for years, so its log must not keep everything. Every `keep_events` events the state is stored
+as a base; when the next base is, the events before the previous one are compacted. So the log always reaches back at
+least that many events and starts at a base: any moment since can still be viewed, forked or rewound to.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .state import KernelState
 from .store import Compaction, Snapshot
 
 _EVENTS_AN_ENTRY = 10
-"""A base is worth it if it takes the place of this many events for each entry it holds."""
+"""A base pays off if it replaces this many events for each entry it holds."""
 
 
 class Base(msgspec.Struct, frozen=True, gc=False):
@@ -38,21 +38,21 @@ class SnapshotBody(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     bases: tuple[Base, ...] = ()
     """Earlier states, from which moments before the snapshot can be folded."""
     compacted: int = 0
-    """The log begins after this event."""
+    """Number of the last event that is no longer in the log."""
 
 
 class Snapshots:
-    """Those of one run: the bases of its log."""
+    """The snapshots of one run: the bases of its log."""
 
     bases: tuple[Base, ...] = ()
     compacted: int = 0
-    """Events up to this one are no longer in the log, and don't count as such."""
+    """Events up to this one are no longer in the log, and do not count towards its limit."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
     def take(self, state: Base, *, compacts: bool, weight: int) -> tuple[Snapshot, Compaction | None]:
-        """A snapshot, and the events that need not be kept any longer."""
+        """A snapshot, and the events that are no longer needed."""
         compaction = None
         last = self.bases[-1].seq if self.bases else 0
         if compacts and state.seq - last >= max(self._keep, weight * _EVENTS_AN_ENTRY):
@@ -66,12 +66,12 @@ class Snapshots:
         self.bases, self.compacted = body.bases, body.compacted
 
     def beginning(self) -> Snapshot | None:
-        """What a copy of the log needs: the state at which it begins."""
+        """The state at which the log starts, needed by a copy of it."""
         return self._snapshot(self.bases[0], self.bases[:1]) if self.compacted else None
 
     @property
     def _keep(self) -> int:
-        """At most a quarter of what a run may have: compaction must come before that limit."""
+        """Events kept: at most a quarter of the run's limit, so that compaction comes before the limit."""
         return min(self._limits.keep_events, self._limits.max_events // 4)
 
     def _snapshot(self, state: Base, bases: tuple[Base, ...]) -> Snapshot:
@@ -80,7 +80,7 @@ class Snapshots:
 
 
 def state_at(snapshot: Snapshot, body: SnapshotBody, upto: int | None, info: RunInfo) -> Base | None:
-    """The latest state to begin folding from; None: from the first event."""
+    """The latest state to start folding from; None: from the first event."""
     if upto is None or snapshot.seq <= upto:
         return Base(snapshot.seq, snapshot.at, body.kernel, body.machine)
     base = next((base for base in reversed(body.bases) if base.seq <= upto), None)

@@ -1,4 +1,4 @@
-"""Where the inputs of a run wait in the store: the inbox and the timers. Both remember what is under way here."""
+"""Sources of a run's inputs in the store: the inbox and the timers. Both track what is in flight here."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from .inputs import AnyInput
 
 
 class Recipient(Protocol):
-    """Where a source brings what it finds."""
+    """Where a source delivers its inputs."""
 
     def deliver(self, run_id: RunId, input: AnyInput, key: str | None) -> None: ...
 
 
 class Source(Protocol):
     def forget(self, run_id: RunId) -> None:
-        """What was taken for that run is not under way any more: the next look brings it again."""
+        """Inputs of that run are no longer in flight: the next read delivers them again."""
         ...
 
     def look_soon(self) -> None: ...
 
 
 class Sources:
-    """All of them as one. They are added once they are made, because they deliver to parts that know this."""
+    """All sources as one. They are added after they are created, because they deliver to parts that know this."""
 
     def __init__(self) -> None:
         self._sources: list[Source] = []
@@ -36,7 +36,7 @@ class Sources:
             source.forget(run_id)
 
     def redeliver(self, run_id: RunId) -> None:
-        """Whatever waits for a run, from the first on."""
+        """Delivers all inputs of a run again, from the first."""
         self.forget(run_id)
         for source in self._sources:
             source.look_soon()

@@ -1,4 +1,4 @@
-"""What the kernel itself knows of a run, folded from its events: a dialect's machine is the other half."""
+"""The kernel's own knowledge of a run, folded from its events: a dialect's machine is the other half."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from .view import RunStatus
 
 
 class StartedFrom(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a run was started with that has to do with queues."""
+    """Queueing options that a run was started with."""
 
     queue: str = ""
-    """That it waited on, and whose slot it holds."""
+    """The queue it waited on, whose slot it holds."""
     priority: int = 0
     partition: str = ""
 
@@ -76,17 +76,17 @@ class RunState:
         self.tasks = TaskBook()
         self.rollback: Rollback | None = None
         self.approvals: dict[TaskToken, OpenApproval] = {}
-        """Those that the kernel counts votes of."""
+        """Approvals whose votes the kernel counts."""
         self.revision = 1
-        """Of its definition: each patch makes a new one."""
+        """Revision of its definition: each patch creates a new one."""
         self.children: dict[RunId, ChildCompensable] = {}
-        """Those that a rollback has to compensate too, in the order in which they ended."""
+        """Children that a rollback must compensate too, in the order in which they ended."""
         self.independent = False
-        """Its parent does not compensate what it did."""
+        """Its parent does not compensate its work."""
         self.notices: dict[TaskToken, OpenNotices] = {}
-        """Of open approvals."""
+        """Notices of open approvals."""
         self.agents: AgentTotals | None = None
-        """None: no agent has begun."""
+        """None: no agent has started."""
         self.queueing: StartedFrom | None = None
 
     @property
@@ -94,7 +94,7 @@ class RunState:
         return self.rollback is not None and not self.rollback.over and self.status == "running"
 
     def evolve(self, event: Event) -> None:
-        # The two that every run has are told by their exact types: to match a class takes many times as long
+        # The two events that every run has are checked by exact type: matching classes takes many times as long
         if type(event) is RunStarted:
             self.started, self.independent = True, event.independent
             if event.queue or event.priority or event.partition:

@@ -1,15 +1,15 @@
 """Logs that belong to no run: numbered events that any process may append to, such as the step catalog of a namespace.
 
-An append is one record whose id is the number of its first event, so two writers who both want that number can't both
-have it: the record is there, whole, or it is not. Nobody owns a stream. A writer reads, decides, appends at the number
-that follows what it read; if someone was first, it reads on and decides again.
+An append is one record whose id is the number of its first event, so of two writers that want the same number only one
+succeeds: the record is there, complete, or it is not. Nobody owns a stream. A writer reads, decides, and appends at the
+number after what it read; if someone else was first, it reads on and decides again.
 
     records   catalog/default   0000000000000701  [e701, e702]         catalog  default     (which streams there are)
                                 0000000000000703  [e703]
               catalog.snapshot  latest            {sequence, index}    what the events up to a number fold to
 
-With a snapshot the oldest appends can go, in order and never the newest. So a number could become free again: an append
-also proves that the one before it is still there, or, for the first of all, that there was none before.
+With a snapshot the oldest appends can be deleted, in order and never the newest. That could free a number again, so an
+append also proves that the one before it still exists, or, for the first of all, that there was none before.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _PAGE = 200
 _WIDTH = 16
 _LATEST = "latest"
 EVERY = 200
-"""Events after which a new snapshot is worth its writing, at least."""
+"""Fewest events between two snapshots."""
 _KEPT = 1_000
-"""Events before the snapshot that are kept, for whoever wants to know what happened."""
+"""Events before the snapshot that are kept for history."""
 _TRIMMED = 100
-"""Appends that one commit deletes."""
+"""Appends deleted by one commit."""
 _TRIMS = 20
-"""Such commits after one snapshot: whoever waits for it has not made a backlog of years."""
+"""Most such commits after one snapshot: it is waited for and must not clear a backlog of years."""
 _events = msgspec.json.Decoder(list[Raw])
 _fields = msgspec.json.Decoder(dict[str, object])
 
@@ -52,7 +52,7 @@ class Entry(NamedTuple):
     seq: int
     at: Millis
     event: bytes
-    """As JSON."""
+    """The event as JSON."""
 
     @property
     def recorded(self) -> Recorded:
@@ -63,7 +63,7 @@ class Entry(NamedTuple):
 class Snapshot(msgspec.Struct, frozen=True):
     sequence: int
     index: Raw
-    """What the events up to that number fold to. The first that had one were indexes of definitions."""
+    """The state folded from the events up to that number. The first kind with snapshots were indexes of definitions."""
 
 
 _snapshot = msgspec.json.Decoder(Snapshot)
@@ -75,19 +75,19 @@ class Stream:
         self._kind = kind
         self._namespace = namespace
         self.name = f"{kind}/{namespace}"
-        """Also the kind of its records: each stream is a range of keys of its own, whatever the others hold."""
+        """Also the kind of its records: each stream is a separate range of keys."""
         self._clock = clock
         self._end = 0
-        """The number of an event that is surely the last of its append."""
+        """The number of an event known to be the last of its append."""
         self._last: Record | None = None
-        """The append that ends there, if it was seen."""
+        """The append that ends there, if it was read."""
 
     def now(self) -> Millis:
         return self._clock.now()
 
     async def append(self, expected: int, events: Sequence[Event], at: Millis | None = None) -> bool:
-        """Appends all of them, the first as number `expected`, 1 in an empty stream; durable when this returns. False,
-        and nothing is written, if that is not the next number any more."""
+        """Appends all events, the first as number `expected` (1 in an empty stream); durable when this returns. False,
+        without writing, if that is no longer the next number."""
         if not events:
             return True
         body = values.plain(events)
@@ -104,8 +104,8 @@ class Stream:
         return True
 
     async def _proof(self, expected: int, now: Millis) -> RecordChange | None:
-        """What holds as long as `expected` is the next number; None if it is not."""
-        if expected == 1:  # looked at before it is seen that nothing was appended
+        """A check that holds while `expected` is the next number; None if it is not."""
+        if expected == 1:  # read before finding that nothing was appended
             listed = await self._records.get(self._kind, self._namespace, self._namespace)
         else:
             listed = None
@@ -115,7 +115,7 @@ class Stream:
             return None
         if self._last is not None:
             return RecordChange(_named(self._last), "check", expected=self._last.at)
-        # Listed with its first event, so that whoever lists streams misses none
+        # Listed with its first event, so that lists of streams miss none
         at = now if listed is None else Millis(max(now, listed.at + 1))
         mark = Record(self._kind, self._namespace, self._namespace, values.NULL, at)
         return RecordChange(mark, "new") if listed is None else RecordChange(mark, expected=listed.at)
@@ -125,7 +125,7 @@ class Stream:
             self._entries(record)
 
     async def read(self, after: int = 0, limit: int | None = None) -> list[Entry]:
-        """The events past number `after`, in order; at most `limit` of them."""
+        """The events after number `after`, in order; at most `limit`."""
         found = [] if after in (0, self._end) else await self._rest(after)
         last = _id(after)
         while limit is None or len(found) < limit:
@@ -139,7 +139,7 @@ class Stream:
         return found if limit is None else found[:limit]
 
     async def _rest(self, after: int) -> list[Entry]:
-        """What follows in the same append."""
+        """The later events of the same append."""
         page = await self._records.list(self.name, self._namespace, after=_id(after + 1), limit=1, newest_first=True)
         return [entry for record in page for entry in self._entries(record) if entry.seq > after]
 
@@ -148,7 +148,7 @@ class Stream:
             first, events = int(record.id), _events.decode(record.body)
         except (ValueError, msgspec.DecodeError) as error:
             raise Damaged(f"event {record.id} of {self.name} is damaged", str(error)) from error
-        if not events:  # nobody appends nothing
+        if not events:  # an append is never empty
             raise Damaged(f"event {record.id} of {self.name} is damaged", "its record is empty")
         found = [Entry(first + index, record.at, bytes(raw)) for index, raw in enumerate(events)]
         self._passed(first + len(found) - 1, record)
@@ -161,31 +161,31 @@ class Stream:
     # -- snapshots -----------------------------------------------------------------------------------------------
 
     async def snapshot(self) -> Snapshot | None:
-        """None also for one that is damaged."""
+        """The latest snapshot; None also if it is damaged."""
         found = _read(await self._records.get(f"{self._kind}.snapshot", self._namespace, _LATEST))
         if found is not None and found.sequence > self._end:
             self._end, self._last = found.sequence, None
         return found
 
     async def keep(self, snapshot: Snapshot, every: int) -> int:
-        """Keeps it, unless there is one that has all but the last `every` events of it, and deletes appends that it
-        makes superfluous. Says which events the stored one has."""
+        """Stores a snapshot, unless one exists that lacks fewer than `every` of its events, and deletes appends that it
+        makes superfluous. Returns the number of the last event in the stored one."""
         kind = f"{self._kind}.snapshot"
         found = await self._records.get(kind, self._namespace, _LATEST)
         known = _read(found)
         if known is not None and snapshot.sequence - known.sequence < max(every, 1):
             return known.sequence
-        # It never goes back: what was deleted for the sake of one is in no earlier one
+        # It never goes back: events deleted for a snapshot are in no earlier one
         at = self.now() if found is None else Millis(max(self.now(), found.at + 1))
         record = Record(kind, self._namespace, _LATEST, Raw(values.plain(snapshot)), at)
         change = RecordChange(record, "new") if found is None else RecordChange(record, expected=found.at)
         if await self._records.change_all(f"{kind}/{self._namespace}", [change]):
             await self._trim(snapshot.sequence - _KEPT)
-        return snapshot.sequence  # or of another who was as far
+        return snapshot.sequence  # or another writer stored one as recent
 
     async def _trim(self, upto: int) -> None:
-        """Deletes appends of which all events have that number or a lower one, the oldest first. The newest stays: by
-        it a reader who was away sees that some are missing."""
+        """Deletes appends whose events are all up to that number, the oldest first. The newest stays: it shows a reader
+        who was away that events are missing."""
         for _ in range(_TRIMS if upto > 0 else 0):
             page = await self._records.list(self.name, self._namespace, limit=_TRIMMED + 1)
             old = [record for record, following in pairwise(page) if int(following.id) <= upto + 1]
@@ -197,7 +197,7 @@ class Stream:
 
 
 async def namespaces_of(records: Records, kind: str) -> list[str]:
-    """Those that have a stream of this kind."""
+    """Namespaces that have a stream of this kind."""
     found: list[str] = []
     while True:
         page = await records.list(kind, after=found[-1] if found else None, limit=_PAGE)
@@ -207,8 +207,8 @@ async def namespaces_of(records: Records, kind: str) -> list[str]:
 
 
 class Follower(Generic[E]):
-    """A stream that is folded into some state, and how far it was read. Several tasks may use it at once: every event
-    is folded once, in order."""
+    """A stream folded into some state, with its read position. Several tasks may use it at once: every event is folded
+    once, in order."""
 
     def __init__(
         self,
@@ -219,21 +219,21 @@ class Follower(Generic[E]):
         restore: Callable[[Raw], None] | None = None,
         sequence: int | None = None,
     ) -> None:
-        """`restore` makes the state what a snapshot says, at once, or raises `msgspec.DecodeError` and changes nothing;
-        without it there are no snapshots. `sequence` is that of the snapshot that the state was made of, 0 without one;
-        None: nobody looked for one yet."""
+        """`restore` replaces the state by a snapshot, at once, or raises `msgspec.DecodeError` and changes nothing;
+        without it there are no snapshots. `sequence` is that of the snapshot that the state came from, 0 without one;
+        None: no snapshot was looked up yet."""
         self._stream = stream
         self._decoder = decoder
         self._fold = fold
         self._restore = restore
         self.sequence = sequence or 0
-        """The number of the last event that was folded, also by way of a snapshot."""
+        """The number of the last event folded, directly or by a snapshot."""
         self._kept = self.sequence
-        """The number of the last event that the stored snapshot has, as far as is known."""
+        """The number of the last event in the stored snapshot, as far as known."""
         self._looked = restore is None or sequence is not None
 
     async def refresh(self) -> list[E]:
-        """Folds what is new, and tells what that was; of what was restored, `restore` has to tell."""
+        """Folds new events and returns them; events covered by a snapshot are left to `restore`."""
         events: list[E] = []
         if not self._looked:
             await self._catch_up()
@@ -243,7 +243,7 @@ class Follower(Generic[E]):
         return events
 
     def _missed(self, entries: Sequence[Entry], events: list[E]) -> bool:
-        """Takes them, as far as they follow each other."""
+        """Folds entries while they are consecutive; True if events are missing."""
         for entry in entries:
             if entry.seq > self.sequence + 1:
                 return True
@@ -252,7 +252,7 @@ class Follower(Generic[E]):
         return False
 
     async def _catch_up(self) -> bool:
-        """By the snapshot, where events are gone. False if it is not further on."""
+        """Restores the snapshot if events are gone. False if that is not further on."""
         before = self.sequence
         found = await self._stream.snapshot()
         self._looked = True
@@ -268,24 +268,23 @@ class Follower(Generic[E]):
 
     @property
     def since_snapshot(self) -> int:
-        """How many events were folded since the last snapshot that is known of."""
+        """How many events were folded since the last known snapshot."""
         return self.sequence - self._kept
 
     async def keep(self, state: Callable[[], Raw], every: int = EVERY) -> None:
-        """Keeps a snapshot of the state if there were so many events since the last."""
+        """Stores a snapshot of the state after this many events since the last."""
         if self.since_snapshot < every:
             return
         snapshot = Snapshot(self.sequence, state())
-        self._kept = snapshot.sequence  # others who ask meanwhile need not
+        self._kept = snapshot.sequence  # other callers need not do it meanwhile
         try:
             self._kept = await self._stream.keep(snapshot, every)
-        except Unavailable as error:  # what it is a snapshot of is safe
+        except Unavailable as error:  # the events themselves are safe
             log.warning("no snapshot of %s for now: %s", self._stream.name, error)
 
     async def append(self, events: Sequence[E], fold_all: Callable[[Millis], None] | None = None) -> bool:
-        """Appends what was decided on the state as it is now, and folds it. False if the stream has moved on: then the
-        state has to be refreshed, and the decision made again. `fold_all` makes the state what it is after all of
-        them."""
+        """Appends events decided on the current state, and folds them. False if the stream has moved on: then refresh
+        the state and decide again. `fold_all` computes the state after all of them."""
         expected, at = self.sequence + 1, self._stream.now()
         if not await self._stream.append(expected, events, at):
             return False
@@ -332,7 +331,7 @@ def _read(record: Record | None) -> Snapshot | None:
 
 
 def _named(record: Record) -> Record:
-    """Without its body, which nobody needs to check or delete it."""
+    """The record without its body, which checks and deletions don't need."""
     return Record(record.kind, record.namespace, record.id, values.NULL, record.at)
 
 

@@ -1,9 +1,9 @@
-"""Who watches runs, and when to look again.
+"""Subscriptions: watchers of runs, and when they should read again.
 
-A watcher reads the log from its own place; here only its bell is rung. So nothing is missed and nothing comes
-twice, however slow the watcher is: the log has each event once, in order. Commits of this process ring at once.
-Runs of other owners are looked after by one query for all of them, on each notice of the store and every so often:
-PostgreSQL is not asked to send a notice for every step.
+A watcher reads the log from its own position; here only its bell is rung. So nothing is missed and nothing comes twice,
+however slow the watcher is: the log has each event once, in order. Commits of this process ring at once. Runs of other
+owners are polled by one query for all of them, on each notification of the store and at intervals: PostgreSQL does not
+send a notification for every step.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .store import RunPatch, RunRow, Store, Write
 log = logging.getLogger("plait.kernel")
 
 POLL = 0.25
-"""Seconds between looks at runs that others own."""
+"""Seconds between polls of runs that others own."""
 
 _REMEMBERED = 1_000
-"""Runs that changed since a watcher of a list looked; with more, looking again costs less than telling them apart."""
+"""Changed runs kept for a watcher of a list; beyond that, reading again costs less than comparing them."""
 
 Bell = asyncio.Event
 
 
 class ListBell(Bell):
-    """Rings when runs changed, and has what they are now: most changes are nothing to most lists."""
+    """Rings when runs changed, and carries their current rows: most changes are irrelevant to most lists."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class ListBell(Bell):
         self._unsure = True
 
     def ring(self, rows: Sequence[RunRow] | None) -> None:
-        """None: something changed, and nobody here knows what."""
+        """Notes changed rows; None: something unknown changed."""
         if rows is None or len(self._rows) + len(rows) > _REMEMBERED:
             self._rows.clear()
             self._unsure = True
@@ -49,7 +49,7 @@ class ListBell(Bell):
         self.set()
 
     def take(self) -> list[RunRow] | None:
-        """What changed since the last time; None: look at everything."""
+        """The changes since the last call; None: read everything."""
         found = None if self._unsure else self._rows
         self._rows, self._unsure = [], False
         self.clear()
@@ -69,7 +69,7 @@ class Subscriptions:
         self._armed = False
         self._closed = False
         self.any = False
-        """Somebody watches."""
+        """Whether there are watchers."""
         self._looks: set[asyncio.Task[None]] = set()
 
     @property
@@ -95,7 +95,7 @@ class Subscriptions:
 
     @contextmanager
     def runs(self) -> Generator[ListBell]:
-        """A bell that rings when a run began, ended, or is stuck."""
+        """A bell that rings when a run started, ended, or is stuck."""
         bell = ListBell()
         self._lists.add(bell)
         self.any = True
@@ -129,13 +129,13 @@ class Subscriptions:
                 bell.ring(rows)
 
     def moved(self, run_id: RunId) -> None:
-        """It has new events, or may have."""
+        """A run has new events, or may have."""
         for bell in self._watched.get(run_id, ()):
             bell.set()
 
     def gained(self, shards: Collection[Shard]) -> None:
-        """Runs are ours now. What their last owner wrote just before was not ours to see, and is not looked for any
-        more: every watcher of such a run looks himself."""
+        """We own these shards now. The last writes of their previous owner were not visible to us and are no longer
+        polled: wakes every watcher of such a run."""
         for run_id in [run_id for run_id in self._watched if self._leases.shard_of(run_id) in shards]:
             self.moved(run_id)
 
@@ -148,10 +148,10 @@ class Subscriptions:
         self._look_soon()
 
     async def start(self) -> None:
-        """Looks begin with the first watcher."""
+        """Nothing to do: polling starts with the first watcher."""
 
     async def stop(self) -> None:
-        """Nobody waits any longer: whoever looks again finds the engine closed."""
+        """Wakes all watchers: they find the engine closed."""
         self._closed = True
         for look in self._looks:
             look.cancel()
@@ -193,7 +193,7 @@ class Subscriptions:
 
 
 def shown_rows(write: Write, info: RunInfo | None) -> list[RunRow] | None:
-    """The runs that a write made or changed, as far as lists tell them apart; None if that is not known."""
+    """The rows of runs that a write created or changed, with the fields that lists filter by; None if unknown."""
     rows = [child.row for child in write.children]
     if write.create is not None:
         rows.append(write.create)

@@ -1,5 +1,5 @@
-"""Entries of journals, and attempts that are suspended: what they wait for is asked for, and when it has come the same
-attempt is begun again. The machine of the run hears of none of this."""
+"""Journal entries and suspended attempts: requests what an attempt waits for, and starts the same attempt again once
+that has come. The run's machine sees none of this."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_wait(token: TaskToken) -> bool:
 
 
 def keep(wanted: KeepEntry, run: Run, unit: UnitOfWork) -> Raw:
-    """Its sender gets the number of entries. One of an attempt that is over, or that is behind, is refused."""
+    """Adds a journal entry; replies with the number of entries. Refused if the attempt is over or behind."""
     tasks = run.state.tasks
     journal = tasks.journal(wanted.token)
     refusal, known = None, len(journal.entries) if journal is not None else 0
@@ -49,7 +49,7 @@ def keep(wanted: KeepEntry, run: Run, unit: UnitOfWork) -> Raw:
 def suspend(wanted: Suspend, run: Run, unit: UnitOfWork) -> None:
     tasks = run.state.tasks
     if wanted.token not in tasks or not tasks.is_in(wanted.token, wanted.attempt, wanted.opening):
-        return  # nobody waits for it any more
+        return  # the task is no longer open
     dequeue(wanted.token, run, unit)
     run.emit(TaskSuspended(wanted.token, wanted.attempt, wanted.wait, wanted.says), unit)
     if (journal := tasks.journal(wanted.token)) is not None:
@@ -57,7 +57,7 @@ def suspend(wanted: Suspend, run: Run, unit: UnitOfWork) -> None:
 
 
 def ask_again(run: Run, unit: UnitOfWork) -> None:
-    """The run is a copy: what its suspended attempts wait for is the other run's."""
+    """Repeats the requests of suspended attempts in a fork, because the earlier ones belong to the other run."""
     for journal in run.state.tasks.journals():
         if journal.token in run.state.tasks:
             _ask(journal, run, unit)
@@ -121,7 +121,7 @@ def timer_fired(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 
 
 def _waiting(token: TaskToken, run: Run) -> Journal | None:
-    """The journal of the attempt that waits for this; None if none does any more."""
+    """The journal of the attempt that waits for this token; None if there is none."""
     task = TaskToken(token.removeprefix(SUSPENDED).rpartition(":")[0])
     found = run.state.tasks.get(task)
     journal = None if found is None else found.journal
@@ -142,14 +142,14 @@ def _go_on(token: TaskToken, answer: Any, run: Run, unit: UnitOfWork) -> None:
 
 
 def forget_abandoned(run: Run, unit: UnitOfWork) -> None:
-    """Of tasks that were revoked."""
+    """Withdraws what revoked tasks were waiting for."""
     abandoned, run.state.tasks.abandoned = run.state.tasks.abandoned, []
     for journal in abandoned:
         token, wait = journal.wait_token, journal.wait
         match wait:
             case ApprovalWait():
                 apply(ClearTimer(token), run, unit)
-                if run.state.status == "running":  # else all of its approvals are
+                if run.state.status == "running":  # else all of its approvals are withdrawn
                     apply(WithdrawApproval(token), run, unit)
             case ChildWait():
                 undoes = run.state.rollback is not None and not run.state.rollback.superseded

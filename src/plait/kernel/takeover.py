@@ -1,7 +1,8 @@
-"""Shards change hands: runs are taken up whose owner is gone, given up in peace, or dropped because they were lost.
+"""Shards change hands: runs of a previous owner are taken over, released in an orderly way, or dropped because they
+were lost.
 
-Each takeover counts as a recovery of the runs that were awake, because their owner may have died of
-one of them. An owner that leaves in peace takes that count back beforehand.
+Each takeover counts as a recovery of the runs that were awake, because one of them may have killed their owner. An
+owner that leaves in an orderly way subtracts that count beforehand.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from .timers import Timers
 log = logging.getLogger("plait.kernel")
 
 _AT_ONCE = 64
-"""Runs that are loaded together: a store may read them in one go."""
+"""Runs loaded together: a store may read them in one go."""
 _AWAITED = 2_000
-"""Runs that are at work before the engine takes more shards. The rest of a large heap follows beside that: messages
-and timers of the other shards must not wait for all of it."""
+"""Runs loaded before the engine takes more shards. The rest of a large backlog follows in the background: messages and
+timers of the other shards must not wait for all of it."""
 _PATIENCE = 2.0
-"""Seconds for a run that may be what kills the process, before the next one is started."""
+"""Seconds to wait for a run that may be what kills the process, before the next one is started."""
 
 
 class Takeover:
@@ -81,7 +82,7 @@ class Takeover:
         await self._load(sound[:_AWAITED])
         if len(sound) > _AWAITED:
             self._background.spawn(self._load(sound[_AWAITED:]))
-        self._callers.outcomes.look_again(shards)  # the owner before us may have ended a run that is waited for here
+        self._callers.outcomes.look_again(shards)  # the previous owner may have ended a run that callers here wait for
         self._subscriptions.gained(shards)
         suspects = [row for row in rows if row.recoveries >= SUSPECT_AFTER]
         if suspects:
@@ -96,7 +97,7 @@ class Takeover:
             await asyncio.gather(*(self._delivery.take_over(row, suspect=False) for row in page))
 
     async def _one_by_one(self, suspects: list[RunRow]) -> None:
-        """One of these may be what kills the process; alone, it can't take the others' chances with it."""
+        """Loads suspects one at a time: if one kills the process, the others are not affected."""
         for row in suspects:
             log.warning("run %s was under way each of the last %d times the process died", row.id, row.recoveries)
             if self._run_cache.knows(row.id):
@@ -115,26 +116,26 @@ class Takeover:
         self._drop(shards)
 
     async def leave(self, shards: set[Shard]) -> None:
-        """Gives runs up that their next owner can have in peace."""
+        """Releases runs in an orderly way, so that their next owner does not count a recovery."""
         left = self._parting([run for run in self._run_cache.all() if run.shard in shards])
         self._drop(shards)
         await self._part(left)
 
     async def leave_all(self) -> None:
-        """The engine closes; the run loop has ended."""
+        """Releases all runs; the engine closes, and the run loop has ended."""
         await self._part(self._parting(self._run_cache.all()))
 
     def runs_under_way(self) -> Counter[Shard]:
-        """Of each shard: those with a task that its next owner would have to begin again."""
+        """Runs per shard with a task that the next owner would have to restart."""
         return Counter(run.shard for run in self._run_cache.all() if run.state.tasks.running)
 
     def _drop(self, shards: set[Shard]) -> None:
         self._quarantine.lost(shards)
         for run in [run for run in self._run_cache.all() if run.shard in shards]:
-            if run.create is not None:  # nothing of it is on its way to the disk yet
+            if run.create is not None:  # nothing of it is on its way to disk yet
                 self._callers.starts.failed(run.id, LeaseLost())
             self._delivery.drop(run)
-        # What ended or was answered there already is not announced again
+        # A run that ended or replied there already is not announced again
         self._subscriptions.news()
         self._background.keep_trying(self._callers.replies.look)
         for run_id in list(self._callers.outcomes.waiting):
@@ -142,11 +143,11 @@ class Takeover:
         self._inbox.look_soon()
 
     def _parting(self, runs: list[Run]) -> list[Write]:
-        """What to note of runs that are left; one that is being committed goes without."""
+        """The writes for released runs; one that is being committed gets none."""
         return [run.leaving() for run in runs if run.state.tasks.running and not run.queued]
 
     async def _part(self, writes: list[Write]) -> None:
-        """That these were under way says nothing against them. They must not be at work here any more."""
+        """Records that these runs were not interrupted by a crash. They must no longer be executing here."""
         try:
             if writes:
                 await self._store.commit(writes)

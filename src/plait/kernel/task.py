@@ -1,8 +1,8 @@
-"""A task: one unit of outside work, as data, and one attempt at it.
+"""A task, one unit of outside work as data, and one attempt at it.
 
-A decision asks for a task and later gets its result. Which process does the work, and how often it is tried, is not
-the machine's concern: the owner does tasks without a queue, workers claim those with one. The only kind that is not
-plain data is `call`: a function of the owner's own process, bound by its machine for as long as the run is in memory.
+A decision requests a task and later gets its result. Which process does the work, and how often it is tried, is not the
+machine's concern: the owner executes tasks without a queue, workers claim those with one. The only kind that is not
+plain data is `call`: a function of the owner's own process, bound by its machine while the run is in memory.
 """
 
 from __future__ import annotations
@@ -30,49 +30,49 @@ CALL: Final = "call"
 
 
 class Policy(msgspec.Struct, frozen=True, gc=False):
-    """How a task is tried. Durations are seconds."""
+    """How a task is tried. Durations are in seconds."""
 
     retry: Retry = ONCE
     timeout: float | None = None
-    """Of one attempt."""
+    """Seconds for one attempt."""
     retry_on_timeout: bool = False
     heartbeat: float | None = None
     recoveries: int | None = None
-    """How often it may be started again after its process died; None is the engine's limit."""
+    """How often it may be restarted after its process died; None: the engine's limit."""
 
 
 class Task(msgspec.Struct, gc=False):
-    """What a decision asks for.
+    """A task, requested by a decision.
 
-    Like other values of which one is made for every step, it is a struct that the garbage collector does not
-    look at: it is quicker to build, and can't be part of a circle.
+    Like other values created for every step, it is a struct that the garbage collector does not track: it is quicker to
+    build, and can't be part of a cycle.
     """
 
     token: TaskToken
     label: str
     kind: str
     input: Any
-    """What its executor takes: plain data, or a `Call`."""
+    """Input of its executor: plain data, or a `Call`."""
     policy: Policy
     key: str
     """The idempotency key, equal on all attempts."""
     node: str = ""
-    """The node of the run's view that it belongs to, where that is not its token."""
+    """The node of the run's view that it belongs to, if that is not its token."""
     queue: str | None = None
-    """None: the run's owner does it."""
+    """None: the run's owner executes it."""
     unbound: ErrorInfo | None = None
-    """Why a compensator can't be called with the code that is loaded: the run is blocked instead."""
+    """Why a compensator can't be called with the loaded code: the run is blocked instead."""
     code: str = ""
-    """Of one that is left to workers because its owner has not got the function: an engine that says it has this code
+    """Code name of a task left to workers because its owner lacks the function: an engine that has this code
     (`bundle.SharesTasks`) may claim it, too."""
 
 
 @runtime_checkable
 class HasQueueForm(Protocol):
-    """The input of a task that its owner does, and that would look different on a queue."""
+    """Input of a task executed by the owner that has another form on a queue."""
 
     def on_queue(self) -> tuple[Any, str]:
-        """As workers get it, and the `Task.code` of it."""
+        """The form that workers get, and its `Task.code`."""
         ...
 
 
@@ -81,58 +81,59 @@ class Call(Protocol):
 
     @property
     def threaded(self) -> bool:
-        """A plain function, which may block: it runs in a thread."""
+        """True for a plain function, which may block: it runs in a thread."""
         ...
 
     def call(self) -> Any | Awaitable[Any]:
-        """Once for each attempt."""
+        """Calls the function, once per attempt."""
         ...
 
     def check(self, output: object, raw: Raw) -> None:
-        """Raises if nobody could read the result, which then is not recorded."""
+        """Raises if the result could not be read back; then it is not recorded."""
         ...
 
 
 class Attempt(msgspec.Struct, eq=False):
-    """One try of one task, under way in this process. The garbage collector sees it, as it holds its worker."""
+    """One try of one task, in flight in this process. The garbage collector tracks it, because it refers to its
+    worker."""
 
     run_id: RunId
     task: Task
     number: int
     progress: Raw
-    """What the attempt before this one last reported."""
+    """The last progress of the previous attempt."""
     report: Callable[[RunId, TaskResult | Suspend], None]
     log: Callable[[Attempt, LineLevel, str], None]
-    """Keeps a line that the attempt says, from any thread."""
+    """Stores a log line of the attempt, from any thread."""
     keeper: Keeper | None = None
     journal: tuple[Raw, ...] = ()
-    """What it kept so far, before its process died or while it was suspended."""
+    """Journal entries from before its process died or it was suspended."""
     error: ErrorInfo | None = None
-    """Why the attempt before this one failed."""
+    """Why the previous attempt failed."""
     logged: int = 0
-    """How many lines so far."""
+    """Number of lines logged so far."""
 
-    # The worker's own marks
+    # Fields of the worker
     worker: AttemptWorker | None = None
     lane: asyncio.Task[None] | None = None
-    """The task of the event loop that it runs in."""
+    """The asyncio task that it runs in."""
     limited: bool = False
     """It waits for something, so its timeout and its heartbeats are watched."""
     reported: Raw | None = None
-    """How far it got, as it last said."""
+    """Its latest progress."""
     beaten: float = 0.0
     thread_asked: float | None = None
     thread_began: float | None = None
-    """Between the two it waits for a free thread."""
+    """Between the two times it waits for a free thread."""
     over: bool = False
 
     def beat(self, progress: Raw) -> None:
-        """Says that it is alive, and how far it got; from any thread."""
+        """Sends a heartbeat with progress; from any thread."""
         if self.worker is not None:
             self.worker.beat(self, progress)
 
     async def keep(self, entry: Raw, *, says: str = "", events: Sequence[AttemptEvent] = ()) -> None:
-        """Adds an entry to its journal; durable when this returns. `says` tells people how far it is by now."""
+        """Adds an entry to its journal; durable when this returns. `says` describes the progress for people."""
         if self.keeper is None:
             raise RuntimeError("nobody keeps the journal of this attempt")
         await self.keeper(self, KeepEntry(self.task.token, self.number, len(self.journal), entry, says, tuple(events)))
@@ -152,13 +153,13 @@ class Attempt(msgspec.Struct, eq=False):
 
 
 class Keeper(Protocol):
-    """Puts entries of journals into the log."""
+    """Writes journal entries to the log."""
 
     async def __call__(self, attempt: Attempt, entry: KeepEntry) -> None: ...
 
 
 class AttemptWorker(Protocol):
-    """What an attempt may ask of the worker that runs it."""
+    """Services that an attempt gets from its worker."""
 
     def beat(self, attempt: Attempt, progress: Raw) -> None: ...
 
@@ -168,7 +169,7 @@ class AttemptWorker(Protocol):
 
 
 current_attempt: ContextVar[Attempt | None] = ContextVar("plait.attempt", default=None)
-"""The attempt whose code runs, for whoever is called from it: in a task of the event loop and in a thread."""
+"""The attempt that the current code belongs to, in an asyncio task or a thread."""
 
 
 class Later(msgspec.Struct, frozen=True, gc=False):
@@ -179,7 +180,7 @@ LATER = Later()
 
 
 class TaskError(Exception):
-    """Work that failed; its text is what people see, its code what programs and machines match on."""
+    """Work that failed; people see its text, programs and machines match on its code."""
 
     def __init__(self, message: str, *, retryable: bool, code: str = "task.failed") -> None:
         super().__init__(message)
@@ -188,14 +189,14 @@ class TaskError(Exception):
 
 
 class Executor(Protocol):
-    """Does the tasks of some kinds, in an engine or in a worker. It knows no dialect."""
+    """Executes tasks of some kinds, in an engine or in a worker. It knows no dialect."""
 
     @property
     def kinds(self) -> Sequence[str]: ...
 
     async def execute(self, task: Task, attempt: Attempt) -> Any | Later | Suspended:
-        """The result, to be kept as JSON. What it raises is a failure, tried again as the task's policy says unless
-        the exception has `retryable = False`."""
+        """Returns the result, to be stored as JSON. An exception is a failure, retried by the task's policy unless it
+        has `retryable = False`."""
         ...
 
 
@@ -203,7 +204,7 @@ class Worker(Protocol):
     def start(self, attempt: Attempt) -> None: ...
 
     def cancel(self, run_id: RunId, token: TaskToken) -> None:
-        """Stops an attempt whose result is not wanted; it reports nothing any more."""
+        """Stops an attempt whose result is no longer needed; it reports nothing after that."""
         ...
 
     async def close(self) -> None: ...

@@ -1,7 +1,7 @@
-"""What tasks say while they run, kept beside the log.
+"""Log lines of tasks, kept beside the log.
 
-Lines come from the event loop and from threads. They are collected for a moment and written together. They are not
-part of any decision: a line that can't be kept is dropped, and a task never waits for its lines.
+Lines come from the event loop and from threads. They are collected for a moment and written together. They are not part
+of any decision: a line that can't be stored is dropped, and a task never waits for its lines.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ T = TypeVar("T")
 MAX_TEXT = 4_000
 """Characters of a line; the rest is cut off."""
 MAX_LINES = 1_000
-"""Of one attempt."""
+"""Most lines of one attempt."""
 _PAUSE = 0.1
 _MOST = 20_000
-"""Lines that may wait to be written."""
+"""Most lines waiting to be written."""
 
 
 class TaskLogs:
@@ -39,14 +39,14 @@ class TaskLogs:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writing: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
-        """Who drains waits for lines that are on their way, too."""
+        """A drain also waits for lines being written."""
         self.dropped = 0
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
 
     async def drain(self) -> None:
-        """Writes what is left."""
+        """Writes the remaining lines."""
         await self.flush()
         await self.stop()
 
@@ -101,8 +101,8 @@ class TaskLogs:
 
 
 def admit(attempt: Attempt, level: LineLevel, text: str) -> tuple[LineLevel, str] | None:
-    """The line as it is kept, or word that there are too many; None for those after that. Asked in the thread that
-    says it: one in a tight loop must not fill the event loop's queue."""
+    """The line to store, or a warning once there are too many; None after that. Checked in the thread that logs: a
+    tight loop must not fill the event loop's queue."""
     attempt.logged += 1
     if attempt.logged > MAX_LINES + 1:
         return None
@@ -112,7 +112,7 @@ def admit(attempt: Attempt, level: LineLevel, text: str) -> tuple[LineLevel, str
 
 
 def on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[T], None], given: T) -> None:
-    """At once where the loop runs, else as soon as it can."""
+    """Calls at once on the loop's own thread, otherwise as soon as the loop can."""
     try:
         here = asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""The input of a queued task on its way to a worker: large parts of it are blobs, as those of events are."""
+"""The input of a queued task on its way to a worker: large parts are blobs, as in events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Blobs = list[tuple[str, bytes]]
 
 
 def slim(input: Any, threshold: int) -> tuple[bytes, str | None, Blobs]:
-    """The input as JSON, where its large parts are, and those parts."""
+    """The input as JSON without its large parts, their places, and the parts."""
     body, refs, blobs = values.plain(input), dict[str, str](), Blobs()
     if len(body) > threshold and isinstance(input, msgspec.Struct):
         body = values.plain(take_blobs(input, 0, threshold, refs, blobs))
@@ -23,7 +23,7 @@ def slim(input: Any, threshold: int) -> tuple[bytes, str | None, Blobs]:
 
 
 async def whole(store: Store, body: bytes, refs: str | None) -> Any:
-    """The input again, as plain data."""
+    """Rebuilds the input as plain data."""
     found: Any = msgspec.json.decode(body)
     if refs is not None:
         for _, field, key, digest in blob_parts.places(refs):

@@ -1,7 +1,7 @@
-"""The open tasks of one run: which attempt each is in, and what a result means for it.
+"""The open tasks of one run: the current attempt of each, and what a result means for it.
 
-Attempts are decided here, once for all dialects: whether a result counts or is late, whether a
-failure is tried again and when, whether it was the last. Machines only ever see final results.
+Attempts are decided here, once for all dialects: whether a result counts or is late, whether a failure is retried and
+when, whether it was the last. Machines only ever see final results.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ class OpenTask(msgspec.Struct, gc=False):
     error: ErrorInfo | None = None
     progress: Raw = NULL
     opening: int = 0
-    """Of its row on a queue: see `queued`."""
+    """Number of its row on a queue: see `queued`."""
     lost: int = 0
-    """Attempts that ended because their workers were gone: not counted as tries."""
+    """Attempts lost with their workers: not counted as tries."""
     accepted: bool = False
-    """Somebody elsewhere is at it, and reports when it is done."""
+    """It was accepted elsewhere, and is reported when done."""
     journal: Journal | None = None
 
     @property
     def here(self) -> bool:
-        """Under way in this process."""
+        """In flight in this process."""
         return self.retry_at is None and self.task.queue is None and not self.accepted and not self.suspended
 
     @property
@@ -46,7 +46,7 @@ class OpenTask(msgspec.Struct, gc=False):
 
 
 class Opening(msgspec.Struct, frozen=True, gc=False):
-    """Of an attempt on a queue, as the log has it."""
+    """A queued attempt as recorded in the log."""
 
     token: TaskToken
     opening: int
@@ -56,7 +56,7 @@ class Opening(msgspec.Struct, frozen=True, gc=False):
 
 
 class Late(msgspec.Struct, frozen=True, gc=False):
-    """Of an older attempt, or of a task that is settled: recorded, changes nothing."""
+    """A result of an older attempt, or of a settled task: recorded without effect."""
 
 
 class Again(msgspec.Struct, frozen=True, gc=False):
@@ -73,20 +73,20 @@ class TaskBook:
     def __init__(self) -> None:
         self._open: dict[TaskToken, OpenTask] = {}
         self._history: dict[TaskToken, TaskRetryScheduled] = {}
-        """The last failed attempt of tasks that are not open here yet: the log knows attempts before
-        the machine has said which tasks are pending."""
+        """The last failed attempt of tasks that are not open here yet: the log knows attempts before the machine says
+        which tasks are pending."""
         self._openings: dict[TaskToken, Opening] = {}
         """Rows of tasks that are not open here yet."""
         self._journals: dict[TaskToken, Journal] = {}
-        """Of tasks that are not open here yet."""
+        """Journals of tasks that are not open here yet."""
         self.abandoned: list[Journal] = []
-        """Of tasks that were closed while they were suspended: what they wait for is not wanted any more."""
+        """Journals of tasks closed while suspended: what they wait for is no longer needed."""
         self.rejections: dict[TaskToken, int] = {}
-        """How often the envelope or the result of a task was refused."""
+        """How often a task's envelope or result was rejected."""
         self.queues: Mapping[str, str] = {}
-        """Of kinds whose tasks go to a queue if they name none."""
+        """Queues by kind of task, for tasks that name none."""
         self.running = 0
-        """How many are under way in this process now: not on a queue, and not waiting for a retry."""
+        """How many are in flight in this process: not on a queue, and not waiting for a retry."""
 
     def __contains__(self, token: TaskToken) -> bool:
         return token in self._open
@@ -98,8 +98,8 @@ class TaskBook:
         return len(self._open)
 
     def open(self, task: Task, now: Millis, gated: bool = False) -> OpenTask | None:
-        """Takes a task up; None when nothing is to be started now: it waits for a retry, or is open. `gated`:
-        one that is due waits too, until its machine lets it begin."""
+        """Opens a task; None if nothing is to be started now, because it waits for a retry or is open already. `gated`:
+        a task that is due also waits, until its machine allows it."""
         token = task.token
         if token in self._open:
             return None
@@ -121,8 +121,8 @@ class TaskBook:
         return opened
 
     def _placed(self, task: Task) -> Task:
-        """Where its kind is to be done. One that is on a queue stays there, whatever that is by now, and looks there
-        as it did: its next attempts are enqueued, too."""
+        """The task with the queue of its kind. One that is on a queue stays there, whatever the setting is by now, in
+        the same form: its next attempts are enqueued, too."""
         opening = self._openings.get(task.token)
         queue = opening.queue if opening is not None else self.queues.get(task.kind)
         if not queue:
@@ -131,7 +131,7 @@ class TaskBook:
         return msgspec.structs.replace(task, queue=queue, input=input, code=code)
 
     def _open_journaled(self, task: Task, journal: Journal, past: TaskRetryScheduled | None) -> OpenTask | None:
-        """An attempt that was under way goes on, unless it is suspended."""
+        """Continues an attempt that was in flight, unless it is suspended."""
         opened = self._open[task.token] = OpenTask(task, journal.attempt, journal=journal)
         if past is not None:
             opened.error, opened.progress = past.error, past.progress
@@ -139,7 +139,7 @@ class TaskBook:
         return None if opened.suspended else opened
 
     def _open_queued(self, task: Task, now: Millis, *, gated: bool) -> OpenTask | None:
-        """As `open`. One whose row is written is under way, whoever has claimed it."""
+        """Like `open`. A task whose row is written is in flight, whoever has claimed it."""
         past = self._history.pop(task.token, None)
         opening = self._openings.pop(task.token, None)
         found = self._open[task.token] = OpenTask(task)
@@ -160,7 +160,7 @@ class TaskBook:
         return found
 
     def queued(self, opening: Opening) -> None:
-        """An attempt is on a queue."""
+        """Records that an attempt is on a queue."""
         found = self._open.get(opening.token)
         if found is None:
             self._openings[opening.token] = opening
@@ -175,11 +175,11 @@ class TaskBook:
 
     @property
     def unopened(self) -> list[TaskToken]:
-        """Tasks that may have rows, as far as the log says, and are not open here."""
+        """Tasks that may have rows according to the log, and are not open here."""
         return list(self._openings)
 
     def openings(self) -> list[Opening]:
-        """For a snapshot."""
+        """Queued attempts, for a snapshot."""
         found = [
             Opening(token, t.opening, t.attempt if t.opening else t.attempt - 1, t.lost, t.task.queue or "")
             for token, t in self._open.items()
@@ -188,32 +188,32 @@ class TaskBook:
         return [*self._openings.values(), *found]
 
     def is_due(self, token: TaskToken, now: Millis) -> bool:
-        """Whether it waits for no time any more, but for its machine to let it begin."""
+        """Whether its retry is due and only waits for its machine to allow it."""
         found = self._open.get(token)
         return found is not None and found.retry_at is not None and found.retry_at <= now
 
     def enqueue_again(self) -> None:
-        """The run is a copy: the rows that its log tells of are the other run's."""
+        """Forgets all rows in a fork, because they belong to the other run."""
         self._openings.clear()
         for token in [token for token, task in self._open.items() if task.opening]:
             if (journal := self._open.pop(token).journal) is not None:
                 self._journals[token] = journal
 
     def take_back(self, task: Task, attempt: int) -> None:
-        """A task that was closed is open again, in the attempt it was in."""
+        """Opens a closed task again, in the attempt it was in."""
         task = task if task.queue is not None else self._placed(task)
         self._open[task.token] = OpenTask(task, attempt)
         self.running += task.queue is None
 
     def await_result(self, task: Task, attempt: int) -> None:
-        """An attempt that others have accepted is under way; nothing is started."""
+        """An attempt that was accepted elsewhere is in flight; nothing is started."""
         if task.token not in self._open:
             past = self._history.pop(task.token, None)
             error = None if past is None else past.error
             self._open[task.token] = OpenTask(task, attempt, error=error, accepted=True)
 
     def is_in(self, token: TaskToken, attempt: int, opening: int = 0) -> bool:
-        """Whether that attempt is under way."""
+        """Whether that attempt is in flight."""
         found = self._open.get(token)
         if found is None:
             row = self._openings.get(token)
@@ -236,13 +236,13 @@ class TaskBook:
         return True
 
     def forget_past(self) -> None:
-        """Attempts of tasks that are settled: how a task ended is the dialect's event, which the book does not see."""
+        """Forgets attempts of settled tasks: how a task ended is the dialect's event, which this class does not see."""
         self._history.clear()
         self._openings.clear()
         self._journals.clear()
 
     def completes(self, result: TaskResult) -> bool:
-        """Whether a result without an error is that of the attempt under way; its task is closed then."""
+        """Whether a result without an error belongs to the attempt in flight; if so, closes its task."""
         token = result.token
         found = self._open.get(token)
         if (
@@ -287,7 +287,7 @@ class TaskBook:
         found.error, found.progress, found.journal = event.error, event.progress, None
 
     def journaled(self, event: TaskJournaled) -> None:
-        """An attempt that was suspended is under way again."""
+        """Adds a journal entry; a suspended attempt is in flight again."""
         found, journal = self._open.get(event.token), self._journal(event.token, event.attempt, event.index)
         resumed = journal.wait is not None
         journal.add(event.entry, event.says)
@@ -310,7 +310,8 @@ class TaskBook:
         return self._journals.get(token) if found is None else found.journal
 
     def _journal(self, token: TaskToken, attempt: int, index: int) -> Journal:
-        """To be added to. One that begins anew is that of a task that has been opened again since."""
+        """The journal to add to. Index 0 on a journal with entries means that the task was opened again: it starts
+        anew."""
         journal = self.journal(token)
         if journal is None or (not index and journal.entries):
             journal = Journal(token, attempt, [])
@@ -322,14 +323,14 @@ class TaskBook:
         return journal
 
     def journals(self) -> list[Journal]:
-        """For a snapshot."""
+        """Journals, for a snapshot."""
         found = [task.journal for task in self._open.values() if task.journal is not None]
         return [
             msgspec.structs.replace(each, entries=list(each.entries)) for each in (*self._journals.values(), *found)
         ]
 
     def last_error(self, token: TaskToken) -> ErrorInfo | None:
-        """Why the attempt before the one under way failed."""
+        """Why the attempt before the current one failed."""
         found = self._open.get(token)
         past = self._history.get(token) if found is None else found
         return None if past is None else past.error
@@ -346,7 +347,7 @@ class TaskBook:
         self._journals[journal.token] = journal
 
     def retry(self, token: TaskToken) -> OpenTask | None:
-        """The time for another attempt has come."""
+        """The time for the next attempt has come."""
         found = self._open.get(token)
         if found is None or found.retry_at is None:
             return None
@@ -355,7 +356,7 @@ class TaskBook:
         return found
 
     def waiting(self) -> list[TaskToken]:
-        """Those that wait to be tried again, or for something else."""
+        """Tasks that wait for a retry, or are suspended."""
         if not self._open:
             return []
         return [token for token, task in self._open.items() if task.retry_at is not None or task.suspended]
@@ -381,7 +382,7 @@ class TaskBook:
         }
 
     def dump(self) -> list[TaskRetryScheduled]:
-        """For a snapshot: the attempts of tasks that have failed so far."""
+        """Failed attempts of open tasks, for a snapshot."""
         waiting = [
             TaskRetryScheduled(
                 token, t.attempt - 1, t.retry_at or Millis(0), t.error, t.progress, t.task.policy.retry.max_attempts

@@ -1,4 +1,4 @@
-"""Durable timers: rows in the store, fired when their time has come. None is kept in memory, however many sleep."""
+"""Durable timers: rows in the store, fired when due. None is kept in memory, however many there are."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Timers:
         self._next: Millis | None = None
         self._alarm: Alarm | None = None
         self._firing: dict[tuple[RunId, TaskToken], Millis] = {}
-        """With the time that each was due: one of the same name that was set anew is another."""
+        """Timers being fired, with their due times: one set again under the same name is another timer."""
         self._done: list[tuple[RunId, TaskToken]] = []
-        """Fired while a look was under way, which may still bring them back."""
+        """Timers fired during a read, which may still return them."""
         self._looking = False
         self._again = False
 
@@ -38,7 +38,7 @@ class Timers:
             self._schedule(due)
 
     def fired(self, run_id: RunId, token: TaskToken) -> None:
-        """Its firing is on disk."""
+        """The firing is on disk."""
         if self._looking:
             self._done.append((run_id, token))
         else:
@@ -51,7 +51,7 @@ class Timers:
         self._background.keep_trying(self.look)
 
     async def look(self) -> None:
-        """Fires what is due, and sets the alarm for the rest; calls that come meanwhile cause one more round."""
+        """Fires due timers, and sets the alarm for the next; calls during a read cause one more round."""
         self._again = True
         if self._looking:
             return
@@ -80,11 +80,11 @@ class Timers:
         if due is not None:
             self.note(due)
         if under_way:
-            # What is past due now is under way, or could not be: look at it again, but do not spin on it
+            # Overdue timers are in flight, or could not fire: check them again, but without spinning
             self.note(Millis(now + _AGAIN))
 
     async def start(self) -> None:
-        """The first look comes with the first shards."""
+        """Nothing to do: reading starts with the first shards."""
 
     async def stop(self) -> None:
         self._disarm()

@@ -1,4 +1,4 @@
-"""What attempts say of themselves, in place of that they are running: how far they are, or what they wait for."""
+"""Progress or wait reasons reported by attempts, shown instead of "running"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .tasks import TaskBook
 from .view import Reason
 
 UNDER_WAY: Final = ("step", "task")
-"""Kinds of reasons that only say that a task is under way: of a parked run, on a queue."""
+"""Kinds of reasons that only mean that a task is in flight; for a parked run, on a queue."""
 
 
 def told_reasons(reasons: Sequence[Reason], tasks: TaskBook) -> list[Reason]:

@@ -1,4 +1,4 @@
-"""The write that grows while one input is decided, and what to do once it is on disk."""
+"""The write that grows during decisions, and the work to start once it is on disk."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class KeptEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 class UnitOfWork(msgspec.Struct, gc=False):
-    """One is made for every decision: most only add events to the log, and start a task."""
+    """The result of one round of decisions: most only add events to the log and start a task."""
 
     write: Write
     first: Seq
@@ -40,26 +40,26 @@ class UnitOfWork(msgspec.Struct, gc=False):
     events: list[Event] = []
 
     unresolved: list[StartChild] | None = None
-    """Children to be resolved before this can be committed."""
+    """Children to resolve before this can be committed."""
     breach: ErrorInfo | None = None
     """The limit that a decision broke; its effects are left out."""
     stopped: Sequence[RunId] = ()
-    """Children that were under way and are cancelled because what the run did is compensated."""
+    """Running children that are cancelled because the run is compensated."""
     unborn: frozenset[RunId] = frozenset()
-    """Children that a limit forbids: they are never started, so nobody hears of them."""
+    """Children that a limit forbids: they are never created, so nothing is sent to them."""
 
     # After the commit
     tasks: list[OpenTask] = []
-    """What to start."""
+    """Tasks to start."""
     revoked: list[TaskToken] | None = None
     kept: list[KeptEntry] | None = None
-    """What became of entries of journals that attempts of this process wait for."""
+    """Outcomes of journal entries that attempts of this process wait for."""
     more: bool = False
     ended: bool = False
 
     @property
     def rows(self) -> Write:
-        """The write, to add more to than a run, its events and its row."""
+        """The write, to add more to it than a run, its events and its row."""
         self.write.plain = False
         return self.write
 
@@ -84,7 +84,7 @@ class UnitOfWork(msgspec.Struct, gc=False):
         write.timers = [timer for timer in write.timers if timer.token != token]
 
     def clear_all(self, *, stored: bool) -> None:
-        """No timer and no open approval outlives this; later ones of the same unit of work do."""
+        """Clears all timers and open approvals; later ones of the same unit of work stay."""
         write = self.write
         if stored or not write.plain:
             write.clear_all = write.clear_all or stored
@@ -93,7 +93,8 @@ class UnitOfWork(msgspec.Struct, gc=False):
                 self._withdraw_approvals()
 
     def _withdraw_approvals(self) -> None:
-        """Those that nobody has seen yet are not kept; one that was voted on meanwhile is."""
+        """Drops approvals of this unit of work that nobody has seen yet, except those with votes, and withdraws the
+        open ones."""
         write = self.rows
         changed = {each.token for each in write.approvals if isinstance(each, ApprovalChange)}
         kept = [each for each in write.approvals if each.token in changed]
@@ -103,7 +104,7 @@ class UnitOfWork(msgspec.Struct, gc=False):
         self.rows.approvals = [*self.write.approvals, approval]
 
     def change_approval(self, change: ApprovalChange) -> None:
-        """A token whose approval this unit of work has closed has none to change, until it is requested again."""
+        """Adds a change, unless this unit of work has closed the token's approval and not requested it again."""
         write = self.rows
         last = next((each for each in reversed(write.approvals) if each.token == change.token), None)
         if last is None or last.status == "open":
@@ -130,7 +131,7 @@ class UnitOfWork(msgspec.Struct, gc=False):
         write.blobs = [*write.blobs, *blobs]
 
     def dequeue(self, token: TaskToken) -> None:
-        """Whatever row a task has, here or in the store; a later one of the same unit of work stays."""
+        """Removes a task's row, here and in the store; a later one of the same unit of work stays."""
         write = self.rows
         write.dequeued = [*write.dequeued, token]
         write.queued = [task for task in write.queued if task.token != token]
@@ -149,7 +150,7 @@ class UnitOfWork(msgspec.Struct, gc=False):
         return write
 
     def _take_blobs(self, blob_threshold: int) -> None:
-        """The log gets the events without the large values."""
+        """Writes the events to the log without their large values."""
         blobs: list[tuple[str, bytes]] = []
         refs: dict[str, str] = {}
         slim = list(self.events)
@@ -172,8 +173,8 @@ def take_blobs(struct: S, index: int, threshold: int, refs: dict[str, str], blob
 
 
 def _take_parts(body: bytes, place: str, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]) -> Raw:
-    """What stays in the event. Arguments in a list or by name are blobs each: one large value that is given to many
-    tasks is kept once."""
+    """What stays in the event. Arguments in a list or by name are separate blobs: one large value passed to many tasks
+    is stored once."""
     parts = blob_parts.split(body)
     large = [key for key, part in parts.items() if len(part) > threshold]
     if sum(len(part) for key, part in parts.items() if key not in large) > threshold or not large:
@@ -195,7 +196,7 @@ _raw_fields: dict[type[msgspec.Struct], tuple[str, ...]] = {}
 
 
 def raw_fields(cls: type[msgspec.Struct]) -> tuple[str, ...]:
-    """The fields of a type of event that are one value as JSON; not those that hold several."""
+    """The fields of an event type that hold one JSON value each; not those that hold several."""
     found = _raw_fields.get(cls)
     if found is None:
         hints = get_type_hints(cls)

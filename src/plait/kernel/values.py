@@ -1,8 +1,8 @@
-"""The one JSON codec, and the door at which values are checked.
+"""The JSON codec, and the validation of values.
 
-What passes the door can be stored by every store and read back equal: no NUL, no lone surrogate, no
-NaN or infinity, bounded depth and size, no duplicate keys. The check costs almost nothing for plain
-values: the encoded bytes are searched for the few marks that make a close look necessary.
+A valid value can be stored by every store and read back equal: no NUL, no lone surrogate, no NaN or infinity, bounded
+depth and size, no duplicate keys. The check costs almost nothing for plain values: the encoded bytes are searched for
+the few marks that make a full check necessary.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SHORTEST_SUSPECT = len(b"null")
 
 
 class NotEncodable(InvalidInput):
-    """The value can't be kept as JSON."""
+    """The value can't be stored as JSON."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(
@@ -49,7 +49,7 @@ class NotEncodable(InvalidInput):
 
 
 def encode(value: object, max_bytes: int = MAX_BYTES) -> Raw:
-    """Encodes a user's value, or says exactly which part of it can't be."""
+    """Encodes a user's value, or raises with the path of the part that can't be encoded."""
     try:
         raw = _encode(value)
     except NotEncodable:
@@ -69,7 +69,7 @@ def encode(value: object, max_bytes: int = MAX_BYTES) -> Raw:
         )
     if len(raw) < _SHORTEST_SUSPECT:
         return Raw(raw)
-    # Not `in`: for bytes it takes an exception to find out that it is not asked for a number
+    # Not `in`: for bytes it first tries the argument as a number, by way of an exception
     nul = raw.find(b"\\u0000") >= 0
     suspect = nul or raw.find(b"null") >= 0 or (len(raw) > MAX_DEPTH and _nested(raw))
     if suspect and not _is_fine(value, nul=nul):
@@ -83,16 +83,16 @@ def _nested(raw: bytes) -> bool:
 
 
 def decode(raw: bytes | Raw, type: Any = Any) -> Any:
-    """A fresh copy of a stored value, as the type that its reader asked for."""
+    """A fresh copy of a stored value, as the requested type."""
     return _any.decode(raw) if type is Any else decoder(type).decode(raw)
 
 
 def decoder(type: Any) -> msgspec.json.Decoder[Any]:
-    """Of values of one type, for those who read many."""
+    """A cached decoder for values of one type."""
     try:
         found = _decoders.get(type)
         if found is None:
-            if len(_decoders) >= 2048:  # types made at run time must not pile up
+            if len(_decoders) >= 2048:  # types created at run time must not pile up
                 _decoders.clear()
             found = _decoders[type] = _decoder(type)
     except TypeError:  # an unhashable annotation
@@ -105,8 +105,8 @@ def _decoder(type: Any) -> msgspec.json.Decoder[Any]:
 
 
 def parse(text: str | bytes, rest: Callable[[], None] | None = None, *, max_values: int = json_text.MAX_VALUES) -> Json:
-    """Reads JSON that a person or a program outside wrote; stricter than JSON parsers are. `rest` is called now and
-    then while a long text is read in a thread."""
+    """Parses JSON from outside; stricter than JSON parsers are. `rest` is called now and then while a thread reads a
+    long text."""
     try:
         decoded = text if isinstance(text, str) else text.decode()
         value = json_text.read(decoded, max_depth=MAX_DEPTH, max_values=max_values, rest=rest)
@@ -121,7 +121,7 @@ def parse(text: str | bytes, rest: Callable[[], None] | None = None, *, max_valu
 
 
 def text(what: str, value: object, *, max_length: int = 1000) -> str:
-    """A name or a remark from outside, fit for every store."""
+    """Checks a name or remark from outside, so that every store can keep it."""
     if not isinstance(value, str):
         raise InvalidInput("value.not_text", f"{what} is {type(value).__name__}", fix="use a string")
     bad = "NUL" if "\0" in value else "a lone surrogate" if _LONE_SURROGATE.search(value) else None
@@ -134,8 +134,8 @@ def text(what: str, value: object, *, max_length: int = 1000) -> str:
 
 
 def _is_fine(value: object, *, nul: bool) -> bool:
-    """Whether it is plain data of finite numbers, not nested too deeply: found level by level, which is many times
-    quicker than a walk that knows where it is. With `nul`, its strings are looked at, too."""
+    """Whether it is plain data of finite numbers, not nested too deeply: checked level by level, which is many times
+    faster than a walk that tracks its path. With `nul`, strings are checked, too."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
         below: list[Any] = []
@@ -211,11 +211,11 @@ def _find(value: object, path: str = "$", depth: int = 0) -> str:
 
 
 def _enc_hook(value: object) -> Json:
-    if isinstance(value, Raw):  # JSON already; only a close look has to take it apart
+    if isinstance(value, Raw):  # JSON already; only a full check has to decode it
         return _any.decode(value)
     dump = getattr(value, "model_dump", None)
-    if dump is not None:  # pydantic, where it is installed; by name, since a field may have two aliases
-        return dump(mode="json", by_alias=False, round_trip=True)  # what is computed is no input
+    if dump is not None:  # pydantic, if installed; by name, since a field may have two aliases
+        return dump(mode="json", by_alias=False, round_trip=True)  # computed fields are not input
     raise TypeError(f"it is a {type(value).__qualname__}")
 
 
@@ -231,7 +231,7 @@ def _dec_hook(type: type[T], value: Json) -> T:
 
 
 def _validated(model: Any, value: Json) -> Any:
-    """By field names, as they are recorded, or by aliases, as others write them."""
+    """Validates by field names, as recorded, or by aliases, as others write them."""
     try:
         return model.model_validate(value, by_alias=True, by_name=True)
     except TypeError:  # pydantic before 2.11 takes one or the other
@@ -241,7 +241,7 @@ def _validated(model: Any, value: Json) -> Any:
 _encoder = msgspec.json.Encoder(enc_hook=_enc_hook)
 _encode = _encoder.encode
 plain = msgspec.json.Encoder().encode
-"""Encodes one of our own structures, whose parts have passed the door already."""
+"""Encodes one of our own structures, whose parts have been validated already."""
 _any = msgspec.json.Decoder()
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 
@@ -250,6 +250,6 @@ _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
 def pointer(path: str) -> str:
-    """A place as msgspec names it, `$.a[0].b`, as a JSON pointer, `/a/0/b`. A key of a mapping has no name: `-`."""
+    """Converts a msgspec path, `$.a[0].b`, to a JSON pointer, `/a/0/b`. A key of a mapping has no name: `-`."""
     found = "".join(f"/{name or index}" for name, index in _PART.findall(path.removeprefix("$")))
     return found.replace("...", "-")

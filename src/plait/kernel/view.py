@@ -1,4 +1,4 @@
-"""The one picture of a run that the UI, the CLI and the API show for every dialect."""
+"""The view of a run that the UI, the CLI and the API show for every dialect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NodeStatus = Literal[
 ]
 RunStatus = Literal["running", "completed", "failed", "cancelled"]
 Phase = Literal["running", "waiting", "blocked", "ended"]
-"""`waiting`: nothing of it is under way, and it goes on when something comes. `blocked`: not before someone acts."""
+"""`waiting`: nothing is in flight, and the run continues when an input comes. `blocked`: it needs someone to act."""
 
 
 class Node(msgspec.Struct, omit_defaults=True, kw_only=True):
@@ -26,7 +26,7 @@ class Node(msgspec.Struct, omit_defaults=True, kw_only=True):
     status: NodeStatus
     parent: str | None = None
     path: str = ""
-    """Where it is, in words, if its label does not tell: "items / loop 2 / ship"."""
+    """Its place in words, if its label does not tell: "items / loop 2 / ship"."""
     attempts: int = 0
     started_at: Millis | None = None
     ended_at: Millis | None = None
@@ -38,9 +38,9 @@ class Node(msgspec.Struct, omit_defaults=True, kw_only=True):
     child: str | None = None
     """The run that it started."""
     token: str | None = None
-    """Of its task, where it is one: what the kernel's own events name."""
+    """The token of its task, if it is one: kernel events refer to it."""
     queued: Millis = Millis(0)
-    """How long its last attempt waited for a worker."""
+    """Milliseconds that its last attempt waited for a worker."""
 
 
 class Edge(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -48,7 +48,7 @@ class Edge(msgspec.Struct, frozen=True, omit_defaults=True):
     target: str
     label: str = ""
     chosen: bool = False
-    """Of several that could give it, this one did."""
+    """The source that provided the value, of several that could."""
 
 
 class Pause(msgspec.Struct, frozen=True):
@@ -68,18 +68,18 @@ class RunView(msgspec.Struct, kw_only=True, omit_defaults=True):
     status: RunStatus
     phase: Phase = "running"
     cause: Cause | None = None
-    """What people should see first of a run that failed."""
+    """What to show first for a failed run."""
     pauses: list[Pause] = []
     version: str | None = None
     revision: int = 1
-    """Of its definition: each patch makes a new one."""
+    """Revision of its definition: each patch creates a new one."""
     nodes: list[Node]
     edges: list[Edge]
     blocked: ErrorInfo | None = None
     agents: AgentTotals | None = None
     """None: no agent has worked in it."""
     details: dict[str, Any] | None = None
-    """What only its dialect has to show."""
+    """Data specific to its dialect."""
 
 
 class Reason(msgspec.Struct, frozen=True, omit_defaults=True):

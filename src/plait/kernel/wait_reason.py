@@ -1,4 +1,4 @@
-"""Why a parked run waits, in a few words: kept in its row when it parks, so that lists need not load it."""
+"""Why a parked run waits, in a few words: stored in its row when it parks, so that lists need not load it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .unit_of_work import UnitOfWork
 from .view import Reason
 
 _MANY = 32
-"""Tasks: fewer are looked at each time."""
+"""Fewer tasks than this are checked each time."""
 
 STALLED_KINDS = ("stuck", "join")
-"""Kinds of reasons that end by themselves only if something else happens: alone, they are none."""
+"""Kinds of reasons that only end if something else happens: alone, they mean that the run is stalled."""
 
 _ORDER = (
     "stuck",
@@ -30,11 +30,11 @@ _ORDER = (
     "script",
     "input",
 )
-"""What people can do something about comes first."""
+"""Reasons that people can act on come first."""
 
 
 def wait_reason(machine: Machine, state: RunState, before: Reason | None, unit: UnitOfWork) -> Reason | None:
-    """`before`: why it waited before this decision."""
+    """The wait reason of a run; `before`: its reason before this decision."""
     if before is not None and before.kind == "queue" and _only_results(state, unit) and before == _on_queue(state):
         return before
     if state.rolling_back:
@@ -44,7 +44,7 @@ def wait_reason(machine: Machine, state: RunState, before: Reason | None, unit: 
         return None
     first = min(reasons, key=_rank)
     if first.kind in UNDER_WAY:
-        # Without its name: a run of many such steps has one row to write, not one for each
+        # Without the task's name: a run of many such steps writes its row once, not once for each
         return _on_queue(state)
     return Reason(first.kind, first.short or first.text, until=first.until)
 
@@ -54,8 +54,8 @@ def _rank(reason: Reason) -> int:
 
 
 def _only_results(state: RunState, unit: UnitOfWork) -> bool:
-    """Each of the inputs ended something, and nothing began: of many tasks, there are only fewer now. So a thousand
-    results of a run need not look at a thousand tasks each."""
+    """Whether each input ended something and nothing started: the tasks only became fewer. So a thousand results of a
+    run need not check a thousand tasks each."""
     events = unit.events
     if len(state.tasks) < _MANY or not events or len(events) != len(unit.write.taken) or unit.write.timers:
         return False

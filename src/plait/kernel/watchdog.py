@@ -1,4 +1,4 @@
-"""Says which code holds up the event loop. A thread of its own, because the loop can't tell while it is held up."""
+"""Reports which code blocks the event loop, from a separate thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BEAT = 0.25
 
 
 NameOf = Callable[[asyncio.Task[Any]], str | None]
-"""What a task of the event loop is, in words; None if it is not known."""
+"""Describes an asyncio task; None if unknown."""
 
 
 class Watchdog:
@@ -77,8 +77,8 @@ class Watchdog:
 
 
 def _is_idle(frame: FrameType) -> bool:
-    """Whether the loop waits for something to do. It never waits longer than a beat, so if it seems to, the machine
-    gave the process no time, and no code is to blame."""
+    """Whether the loop waits for work. It never waits longer than a beat, so if it seems to, the machine gave the
+    process no time, and no code is to blame."""
     back = frame.f_back
     if frame.f_code is _RUN:  # a loop that is not written in Python, like uvloop
         return True
@@ -89,4 +89,4 @@ _RUN = asyncio.Runner.run.__code__
 _RUN_ONCE = asyncio.BaseEventLoop._run_once.__code__  # pyright: ignore
 
 _DECIDING = (advance.__code__.co_filename, advance.__code__.co_name)
-"""Where the run loop lets machines decide: user code that is above it on the stack is a workflow's."""
+"""Where the run loop lets machines decide: user code above it on the stack is a workflow's."""

@@ -1,1 +1,1 @@
-"""Sandboxes for the languages in which people write scripts: limits on time, memory and output."""
+"""Sandboxes for script languages, with limits on time, memory and output."""

@@ -1,4 +1,4 @@
-"""What can be wrong with a script, whatever its language.
+"""Script errors, whatever the language.
 
 CompileError    found before it runs, when it is registered
 ScriptError     found while it runs

@@ -1,7 +1,7 @@
-"""All script languages behind one interface: a script is checked when it is registered, called when it runs.
+"""All script languages behind one interface: a script is checked when it is registered and called when it runs.
 
-A document is what a script works on, as JSON: for jpath and JavaScript any value, for the others an object of
-arguments by name.
+The document is the script's input as JSON: any value for jpath and JavaScript, an object of named arguments for the
+others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def is_language(name: str) -> TypeGuard[Language]:
 
 
 class Interpreter(Protocol):
-    """Of one language."""
+    """The interpreter of one language."""
 
     async def check(self, script: str, names: Sequence[str]) -> None: ...
 
@@ -39,14 +39,14 @@ class Interpreter(Protocol):
 
 
 class Languages:
-    """All of them, for one event loop. Costs nothing until the first script; `close` leaves no process behind."""
+    """All languages, for one event loop. Costs nothing until the first script; `close` leaves no process behind."""
 
     def __init__(self) -> None:
         self._offloading = Offloading()
         self._lua = Lua()
         self._javascript = JavaScript()
         self.python = PythonSandbox()
-        """Also for conditions."""
+        """Also used for conditions."""
         self._known: dict[Language, Interpreter] = {}
 
     def _interpreter(self, language: Language) -> Interpreter:
@@ -56,7 +56,7 @@ class Languages:
         return found
 
     def _made(self, language: Language) -> Interpreter:
-        """Imported when it is needed: a program that uses none should start as quickly as before."""
+        """Imported on first use: a program without scripts starts just as fast."""
         match language:
             case "ale":
                 from .adapters.ale import Ale
@@ -76,7 +76,7 @@ class Languages:
                 return Python(self.python)
 
     def use(self, language: Language, interpreter: Interpreter) -> None:
-        """Lets another interpreter run a language from now on."""
+        """Replaces the interpreter of a language."""
         self._known[language] = interpreter
 
     async def check(self, language: Language, script: str, names: Sequence[str]) -> None:
@@ -92,8 +92,8 @@ class Languages:
         seed: str,
         timeout: float | None = None,
     ) -> Any:
-        """The result as JSON data. `seed` decides the random numbers of Lua; `timeout` is in seconds, for languages
-        that measure time and not steps. Raises `ScriptError`."""
+        """Returns the result as JSON data. `seed` determines Lua's random numbers; `timeout` is in seconds, for
+        languages limited by time instead of steps. Raises `ScriptError`."""
         return await self._interpreter(language).call(script, names, document, seed, timeout)
 
     async def holds(

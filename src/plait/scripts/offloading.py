@@ -1,7 +1,7 @@
-"""Scripts that are interpreted in this process: the short ones on the event loop, the others in threads.
+"""Runs scripts in this process: short ones on the event loop, others in threads.
 
-Nobody knows beforehand how long a script runs. So it is tried with what takes a few hundred microseconds at most; if
-that was not enough, it starts again in a thread, with all that it may take. It has no effects, so nobody notices.
+The run time of a script is not known beforehand. So it is tried with limits of a few hundred microseconds at most; if
+that is not enough, it starts again in a thread, with its full limits. It has no side effects, so this is safe.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_ON_LOOP = 8 * 1024
 
 
 class NotEnough(Exception):
-    """A try on the event loop took all that it may."""
+    """The attempt on the event loop exceeded its limits."""
 
 
 class Offloading:
@@ -32,7 +32,7 @@ class Offloading:
         self._closed = False
 
     async def run(self, document: Raw, quick: Callable[[], T], full: Callable[[], T]) -> T:
-        """What `quick` gives, unless it raises `NotEnough` or the document is large; then what `full` gives."""
+        """The result of `quick`, unless it raises `NotEnough` or the document is large; then that of `full`."""
         if len(bytes(document)) <= MOST_ON_LOOP:
             try:
                 return quick()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from plait.api.dead_letter import DeadLetter, DeadLetterList, DeadLetterState, ListDeadLetters
+from plait.api.cursor import cursor_of, place_of
+from plait.api.dead_letter import DeadLetter, DeadLetterPage, DeadLetterState, ListDeadLetters
 from plait.api.route import Answer, AnyRoute, Fault, Reply, Route
 from plait.api.shape import Body, Scoped
 from plait.kernel.ids import caller_id
@@ -16,9 +17,21 @@ from .nouns import DEAD_LETTER
 
 async def list_dead_letters(call: Call[ListDeadLetters, None]) -> Answer:
     query = call.query
-    found = await call.host.engine.dlq.list(call.namespace, all=query.status != "pending", run_id=query.run)
-    shown = [_shape(row) for row in found if query.status in ("all", row.status)]
-    return Answer(DeadLetterList(dead_letters=shown))
+    found = await call.host.engine.dlq.list(
+        call.namespace,
+        all=query.status == "all",
+        status="pending" if query.status == "all" else query.status,
+        run_id=query.run,
+        after=None if query.cursor is None else place_of(query.cursor),
+        limit=query.limit + 1,
+    )
+    page = found[: query.limit]
+    more = cursor_of(page[-1].at, page[-1].id) if len(found) > query.limit else None
+    return Answer(DeadLetterPage(dead_letters=[_shape(row) for row in page], next=more))
+
+
+async def show(call: Call[Scoped, None]) -> Answer:
+    return Answer(_shape(await call.host.engine.dlq.get(call.params["id"], call.namespace)))
 
 
 async def retry(call: Call[Scoped, Body]) -> Answer:
@@ -72,7 +85,19 @@ ROUTES = (
         summary="Dead letters, oldest first",
         handler=list_dead_letters,
         query=ListDeadLetters,
-        replies=(Reply(200, DeadLetterList, "The dead letters."),),
+        replies=(Reply(200, DeadLetterPage, "A page of dead letters."),),
+        faults=(Fault(422, "http.bad_cursor", "Invalid cursor."),),
+    ),
+    Route(
+        method="GET",
+        path="/dlq/{id}",
+        name="dlq.show",
+        role="viewer",
+        summary="One dead letter, pending or settled",
+        handler=show,
+        query=Scoped,
+        replies=(Reply(200, DeadLetter, "The dead letter."),),
+        noun=DEAD_LETTER,
     ),
     _action("retry", "Retry the task, with new attempts"),
     _action("discard", "Discard the task"),

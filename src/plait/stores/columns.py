@@ -1,6 +1,5 @@
-"""Whether columns hold what was put there. A bad disk changes them, so does a hand; and SQLite keeps any type in any
-column. What is wrong is refused by the name of its row, so that whoever lists rows can leave out that one alone.
-"""
+"""Checks of columns: a bad disk changes them, or a person; and SQLite stores any type in any column. A defect is
+reported with the name of its row, so that lists can leave out that row alone."""
 
 from __future__ import annotations
 
@@ -16,14 +15,14 @@ from plait.kernel.values import ABSENT
 
 Row = tuple[Any, ...]
 Types = Mapping[int, tuple[str, type | tuple[type, ...]]]
-"""Of the columns of a table that are no JSON: the place of each, its name, and what it may hold."""
+"""Place, name and allowed types of the columns of a table that are not JSON."""
 D = TypeVar("D")
 
 MAYBE_TEXT, MAYBE_NUMBER = (str, NoneType), (int, NoneType)
 
 _any = msgspec.json.Decoder(Raw)
 _SEALED = b"~sealed"
-"""Begins what encryption has sealed, and no JSON. Whoever opens it finds out whether it was changed."""
+"""Prefix of encrypted values, never of JSON. Decrypting them shows whether they were changed."""
 
 
 def check_types(row: Row, types: Types, whose: str) -> None:
@@ -33,7 +32,7 @@ def check_types(row: Row, types: Types, whose: str) -> None:
 
 
 def decoded(decoder: msgspec.json.Decoder[D], column: str, whose: str) -> D:
-    """What a column of JSON holds."""
+    """The decoded value of a JSON column."""
     try:
         return decoder.decode(column)
     except (msgspec.DecodeError, TypeError) as error:
@@ -41,7 +40,7 @@ def decoded(decoder: msgspec.json.Decoder[D], column: str, whose: str) -> D:
 
 
 def raw(column: object, whose: str) -> Raw:
-    """JSON that is handed on as it is: malformed, it would spoil the whole answer that it becomes a part of."""
+    """JSON passed on as it is: if malformed, it would break the whole response that it becomes part of."""
     if column is None:
         return ABSENT
     if not isinstance(column, str):

@@ -1,4 +1,4 @@
-"""Pages of ended runs, which are the same in every SQL store."""
+"""Pages of ended runs, the same for every SQL store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def start_of(query: EndedQuery) -> Place:
 
 
 def ended_page(found: Sequence[Any], limit: int) -> EndedPage:
-    """Of rows of a moment, an id, whether that run can be removed, and its shard."""
+    """The page for rows of (moment, id, whether the run can be removed, shard)."""
     runs = [RunId(row[1]) for row in found if row[2]]
     shards = [Shard(row[3]) for row in found if row[2]]
     return EndedPage(runs, shards, (Millis(found[-1][0]), RunId(found[-1][1])) if len(found) == limit else None)

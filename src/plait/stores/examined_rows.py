@@ -1,6 +1,6 @@
-"""Rows beside the runs and their logs, for a deep look: which of them can't be read, and why.
+"""Rows beside the runs and their logs, for a deep check: which of them can't be read, and why.
 
-Each store has a statement for each of these names, with the columns that the reader takes.
+Each store has a statement for each of these names, with the columns that the reader expects.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ EXAMINED: Final[dict[str, Callable[[Row], object]]] = {
 
 
 def damaged_rows(name: str, found: Iterable[Row]) -> Iterator[str]:
-    """What is wrong with the rows that a statement found."""
+    """The defects of the rows that a statement returned."""
     read = EXAMINED[name]
     for row in found:
         try:

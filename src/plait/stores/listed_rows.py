@@ -1,4 +1,4 @@
-"""Rows as lists show them: one that was damaged is named, and the others are seen all the same."""
+"""Rows as lists show them: a damaged one is marked, and the others are shown all the same."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger("plait.store")
 
 
 def listed_run(row: Row) -> RunRow:
-    """One that is damaged is shown as blocked by that."""
+    """A run; a damaged one is shown as blocked."""
     try:
         return run_row(row)
     except Damaged as error:
@@ -45,7 +45,7 @@ def listed_run(row: Row) -> RunRow:
 
 
 def readable_runs(found: Iterable[Row]) -> list[Row]:
-    """Without those that are damaged, which are named in the log."""
+    """The rows without damaged ones, which are logged."""
     readable: list[Row] = []
     for row in found:
         try:
@@ -57,7 +57,7 @@ def readable_runs(found: Iterable[Row]) -> list[Row]:
 
 
 def listed_approval(row: Row) -> Approval:
-    """One that is damaged says so in its title. Nobody can decide it: who asks for it alone is refused."""
+    """An approval; the title of a damaged one says so. Nobody can decide it: reading it alone raises."""
     try:
         return approval(row)
     except Damaged as error:
@@ -74,7 +74,7 @@ def listed_approval(row: Row) -> Approval:
 
 
 def listed_dead_letter(row: Row) -> DeadLetter:
-    """One that is damaged has that as its error."""
+    """A dead letter; a damaged one has the damage as its error."""
     try:
         return dead_letter(row)
     except Damaged as error:
@@ -95,7 +95,7 @@ def listed_dead_letter(row: Row) -> DeadLetter:
 
 
 def listed_line(row: Row) -> Line:
-    """One that is damaged says so in its place."""
+    """A log line; a damaged one is replaced by the error."""
     try:
         return line(row)
     except Damaged as error:
@@ -104,7 +104,7 @@ def listed_line(row: Row) -> Line:
 
 
 def readable_timers(found: Iterable[Row]) -> list[TimerRow]:
-    """The same: one that can't be fired holds up no other."""
+    """The timers without damaged ones, which are logged: one that can't be fired blocks no other."""
     readable: list[TimerRow] = []
     for row in found:
         try:

@@ -1,4 +1,4 @@
-"""Between the rows of a log and a table's columns, which are the same in every SQL store."""
+"""Conversion between log rows and a table's columns, the same for every SQL store."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .rows import Row
 
 
 def log_columns(number: int | None, row: LogRow) -> Row:
-    """`number` is the run's; None, which no table takes, if there is no such run."""
+    """The columns of a log row. `number` is the run's; None, which no table accepts, if there is no such run."""
     seq, count, at, events, blobs = row.seq, row.count, row.at, row.events, row.blobs
     if number is None:
         checksum = None
-    elif blobs is None:  # as in most rows: without a call
+    elif blobs is None:  # as in most rows: saves a call
         checksum = crc32(events, number << 16 ^ seq << 4 ^ count ^ at)
     else:
         checksum = _checksum(number, seq, count, at, events, blobs)
@@ -24,7 +24,7 @@ def log_columns(number: int | None, row: LogRow) -> Row:
 
 
 def log_row(run_id: RunId, columns: Row) -> LogRow:
-    """Refuses a row that is not as it was written."""
+    """The log row of these columns; raises if it was changed."""
     number, seq, count, at, events, blobs, checksum = columns
     if not (isinstance(events, str) and isinstance(blobs, str | None)):
         raise damaged_log(run_id, f"the row of event {seq} is not text")
@@ -37,7 +37,7 @@ def log_row(run_id: RunId, columns: Row) -> LogRow:
 
 
 def _checksum(number: int, seq: int, count: int, at: int, events: bytes, blobs: str | None) -> int:
-    """Of all columns: begun with the small ones, so that a row that is whole but in another's place is seen too. Of
-    what it is begun with, `crc32` takes the last 32 bits."""
+    """The checksum of all columns. It starts with the numbers, so that an intact row in another's place is detected,
+    too; `crc32` uses their last 32 bits."""
     begun = crc32(events, number << 16 ^ seq << 4 ^ count ^ at)
     return begun if blobs is None else crc32(blobs.encode(), begun)

@@ -1,4 +1,4 @@
-"""A file that is there whole or not at all, also after a power cut, and that takes nobody's place."""
+"""New files: complete or absent, even after a power cut, and never overwriting another."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EACCE
 
 @contextmanager
 def new_file(target: Path) -> Generator[Path]:
-    """An empty draft beside it, for its owner only, since it holds what a database does. What the block leaves there is
-    `target` when it ends."""
-    if os.path.lexists(target):  # a device or a broken link is somebody's, too
+    """Yields an empty draft beside the target, readable for its owner only, since it holds what a database does. The
+    draft becomes `target` when the block ends."""
+    if os.path.lexists(target):  # a device or a broken link counts as existing, too
         raise _exists(target)
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
@@ -37,7 +37,7 @@ def new_file(target: Path) -> Generator[Path]:
 
 
 def sync(path: Path) -> None:
-    """A file, or which files a folder has."""
+    """Syncs a file, or the entries of a folder."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)
@@ -53,7 +53,7 @@ def _create(draft: Path, target: Path) -> None:
 
 
 def _publish(draft: Path, target: Path) -> None:
-    """A file that came meanwhile stays: an engine may have made it, and work on it."""
+    """A file created meanwhile stays: an engine may have created it and be using it."""
     try:
         os.link(draft, target)
     except FileExistsError:

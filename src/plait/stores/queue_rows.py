@@ -1,4 +1,4 @@
-"""Between queues and a table's columns, which are the same in every SQL store."""
+"""Conversion between queues and a table's columns, the same for every SQL store."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ log = logging.getLogger("plait.store")
 Kind: TypeAlias = Literal["run", "task"]
 
 AT_ONCE = 100
-"""Those that wait and are looked at together."""
+"""Waiting entries read together."""
 ROUNDS = 20
-"""Of looking, where the keys of those that wait are at their limits."""
+"""Reads in a row when the keys of waiting entries are at their limits."""
 
 _settings = msgspec.json.Decoder(QueueSettings)
 
 
 def place_columns(run_id: RunId, place: QueuedRun) -> Row:
-    """Without the times, which are the database's."""
+    """The columns of a place without the times, which the database sets."""
     return (
         run_id,
         place.namespace,
@@ -56,7 +56,8 @@ def limits_of(found: Iterable[Row]) -> dict[str, QueueSettings]:
 
 
 def load_of(running: Sequence[Row], starts: Sequence[Row], workers: Sequence[Row], now: Millis) -> Load:
-    """`running`: by key, how many; `starts`: by key, how many, and when first; `workers`: who has how many."""
+    """The counts of a queue. `running`: (key, count); `starts`: (key, count, first start); `workers`: (worker,
+    count)."""
     return Load(
         running={row[0]: row[1] for row in running},
         starts={row[0]: Starts(row[1], Millis(now - row[2])) for row in starts},
@@ -65,12 +66,12 @@ def load_of(running: Sequence[Row], starts: Sequence[Row], workers: Sequence[Row
 
 
 def limit_name(queue: str) -> str:
-    """As people read it."""
+    """A queue's name in text for people."""
     return "every queue" if queue == EVERY_QUEUE else f"queue `{queue}`"
 
 
 def sooner(now: Millis, rate: Millis | None, *moments: Millis | None) -> Millis | None:
-    """After how long the first of these comes: what a rate says, or one of the moments."""
+    """Milliseconds until the first of these: the wait of a rate limit, or one of the moments."""
     waits = [] if rate is None else [rate]
     waits += [Millis(max(1, moment - now)) for moment in moments if moment is not None]
     return min(waits, default=None)

@@ -1,5 +1,5 @@
-"""Records that are changed from one version to the next: what a write meets that knew an older one."""
+"""Versioned records: the error of a write that expected an older version."""
 
 
 class RecordChanged(Exception):
-    """A record is not the one that a change expected."""
+    """A record is not the version that a change expected."""

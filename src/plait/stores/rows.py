@@ -1,4 +1,4 @@
-"""Between the kernel's rows and a table's columns, which are the same in every SQL store: JSON is kept as text."""
+"""Conversion between the kernel's rows and a table's columns, the same for every SQL store: JSON is stored as text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _past = msgspec.json.Decoder(Past)
 _wait = msgspec.json.Decoder(tuple[str, str, Millis | None])
 
 CREATED_AT, NUMBER = 13, 21
-"""Columns of a run: its moment, and its number, which only stores know of."""
+"""Column positions in a run's row: its creation time, and its number, which only stores know."""
 
 STATUSES = frozenset(get_args(RunStatus))
 APPROVAL_STATUSES = frozenset({"open", "approved", "rejected", "expired", "withdrawn"})
@@ -93,7 +93,7 @@ _TIMER: Types = {0: ("run_id", str), 1: ("shard", int), 2: ("token", str), 3: ("
 _LINE: Types = {1: ("node", str), 2: ("attempt", int), 3: ("at", int), 4: ("level", str), 5: ("text", str)}
 
 _FIRST, _LAST = (-1, ""), (2**62, "")
-"""Before and after all that were ever asked."""
+"""Before and after all possible rows."""
 
 
 def text(value: bytes | Raw) -> str:
@@ -145,7 +145,7 @@ def label_columns(row: RunRow) -> list[Row]:
 
 
 def patch_columns(run: str | int | None, patch: RunPatch) -> Row:
-    """`run` is what the table is searched by: the id of a run, or its number."""
+    """The columns of a patch. `run` is what the table is searched by: the id of a run, or its number."""
     return (
         run,
         patch.status,
@@ -162,7 +162,7 @@ def patch_columns(run: str | int | None, patch: RunPatch) -> Row:
 
 
 def run_row(row: Row) -> RunRow:
-    """Refuses a row that was changed by hand or by a bad disk."""
+    """The row of a run; raises if it was changed by hand or by a bad disk."""
     whose = f"run {caller_id(RunId(str(row[0])))}"
     check_types(row, _RUN, whose)
     if row[6] not in STATUSES:
@@ -196,14 +196,14 @@ def run_row(row: Row) -> RunRow:
 
 
 def checked_output(row: RunRow) -> RunRow:
-    """Lists show no outputs, so only who reads one run pays for this."""
+    """Checks the output. Lists don't show outputs, so only reading one run pays for this."""
     if row.output is not None:
         raw(text(row.output), f"run {caller_id(row.id)}")
     return row
 
 
 def _wait_text(reason: Reason | None) -> str | None:
-    """Short: a hundred thousand sleeping runs have one each."""
+    """The wait reason as short text: a hundred thousand sleeping runs have one each."""
     return None if reason is None else json_text((reason.kind, reason.text, reason.until))
 
 
@@ -284,7 +284,7 @@ def approval_change_columns(run_id: str, change: ApprovalChange) -> Row:
 
 
 def approval_query(query: ApprovalFilter) -> Row:
-    """The statement that lists them, and what it takes before the limit."""
+    """The statement that lists approvals, and its arguments before the limit."""
     at, id = query.after or (_LAST if query.newest_first else _FIRST)
     if query.run_id is not None:
         return ("list_approvals_of_run", query.run_id, query.status, at, id)
@@ -294,16 +294,22 @@ def approval_query(query: ApprovalFilter) -> Row:
     return (name, query.namespace, query.status, at, id)
 
 
-def dead_letter_query(namespace: str | None, run_id: str | None, status: str | None) -> Row:
-    """The statement that lists them, and what it takes."""
+def dead_letter_query(
+    namespace: str | None, run_id: str | None, status: str | None, after: tuple[int, str] | None
+) -> Row:
+    """The statement that lists dead letters, and its arguments before the limit."""
+    at, id = after or _FIRST
     if run_id is not None:
-        return ("list_dead_letters_of_run", namespace, status, run_id)
-    name = "list_all_dead_letters" if namespace is None or status is None else "list_dead_letters"
-    return (name, namespace, status)
+        return ("list_dead_letters_of_run", namespace, status, run_id, at, id)
+    if namespace is None:
+        return ("list_all_dead_letters", status, at, id)
+    if status is None:
+        return ("list_dead_letters_of_namespace", namespace, at, id)
+    return ("list_dead_letters", namespace, status, at, id)
 
 
 def record_query(kind: str, namespace: str | None, after: str | None, *, newest: bool) -> Row:
-    """The statement that lists documents, and what it takes before the limit."""
+    """The statement that lists records, and its arguments before the limit."""
     order = "_newest" if newest else ""
     if namespace is None:
         return (f"list_records{order}", kind, after)
@@ -328,7 +334,7 @@ def record_columns(record: Record) -> Row:
 
 
 def record(row: Row) -> Record:
-    """One that is damaged has no body, which whoever reads it refuses: who lists records must not miss one."""
+    """A record; a damaged one has no body, so that reading it raises: a list must not omit it."""
     kind, namespace, id, body, at = row
     try:
         check_types(row, _RECORD, "a record")
@@ -342,7 +348,7 @@ def inbox_columns(row: InboxRow) -> Row:
 
 
 def inbox_row(row: Row) -> InboxRow:
-    """One that is damaged has no body: it can't be read by anyone, and so waits; those behind it don't."""
+    """An inbox row; a damaged one has no body: no engine can read it, so it waits without blocking later ones."""
     try:
         check_types(row, _INPUT, "an input")
     except Damaged:
@@ -385,7 +391,7 @@ def dead_letter(row: Row) -> DeadLetter:
 
 
 def reply_column(taken: Taken) -> str | None:
-    """Empty where the answer is still to come: no JSON text is."""
+    """The reply; empty, which no JSON text is, if the answer is still to come."""
     if taken.later:
         return ""
     return None if taken.reply is None else text(taken.reply)

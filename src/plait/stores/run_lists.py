@@ -1,14 +1,13 @@
-"""How a list of runs is read: by which index, and in what order. The same for every SQL store.
+"""The plan for reading a list of runs: by which index, and in what order. The same for every SQL store.
 
 Each index holds places `(created_at, id)` of the runs that have something in common: a status, a definition, a label, a
-parent, a text. A list that asks for several things is read from the index that has the fewest places, and the other
-conditions are checked on the rows it leads to. Where the index has several parts, one for each status, say, each gives
-its newest and they are merged. Nothing is sorted that is larger than `FEW`, except by a store whose index of texts has
-no order: there the newest runs are looked at first, so that a text that many runs have is found among those, and the
-index is asked for one that few of them have.
+parent, a text. A list with several conditions is read from the index with the fewest places, and the other conditions
+are checked on the rows it leads to. If the index has several parts, one for each status, say, each returns its newest
+and they are merged. Nothing larger than `FEW` is sorted, except by a store whose text index has no order: there the
+newest runs are checked first, so that a common text is found among those, and the index is used for a rare one.
 
-`list_steps` only decides. It yields what is to be asked of the database, a `Count`, `Floor`, `Rows`, `Names` or
-`Expected`, is sent the answer, and returns the list: so that one store can do it in a thread and another can await it.
+`list_steps` only decides. It yields queries for the database, a `Count`, `Floor`, `Rows`, `Names` or `Expected`, is
+sent the answer, and returns the list: so one store can run it in a thread and another can await it.
 """
 
 from __future__ import annotations
@@ -34,39 +33,39 @@ Index = Literal[
 Key: TypeAlias = tuple[str, ...]
 
 FEW = 2_000
-"""Places that may all be looked at, and sorted."""
+"""Most places that may all be read and sorted."""
 _SOME = 20_000
-"""As far as is counted where several indexes have more than a few."""
+"""Limit of counting if several indexes have more than a few."""
 _MANY_NAMES = 50
-"""Definitions that a text search looks at one by one."""
+"""Most definitions that a text search handles one by one."""
 _FIRST_LOOK = 500
-"""Of the newest runs, for a text."""
+"""Newest runs checked first for a text."""
 _FARTHEST_LOOK = 10_000
-"""Runs that are looked at for a text, one by one, before its index is the better way."""
+"""Runs checked for a text, one by one, before its index is the better way."""
 _FARTHEST_OF_ALL = 50_000
-"""Where the index would have a large part of all runs to be put in order."""
+"""The same, if the index would return a large part of all runs to be sorted."""
 _LOOK_COSTS = 16
-"""As much as so many runs that an index of texts gives in no order."""
+"""Texts returned by an unordered index that cost as much as checking one run."""
 _RUNNING = ("working", "waiting", "blocked")
 _SHOWN = ("completed", *_RUNNING, "failed", "cancelled")
-"""Statuses as the index has them, in the order in which they are read: first the one that most runs have."""
+"""Statuses as stored in the index, in the order in which they are read: the most common first."""
 _KEY_COLUMNS = 3
 _LAST_CHARACTER = chr(sys.maxunicode)
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What the indexes of a store can do."""
+    """Abilities of a store's indexes."""
 
     orders_texts: bool
-    """The one of texts gives the newest first; else all that it has, in any order."""
+    """The text index returns the newest first; otherwise all matches, in any order."""
     splits_definitions: bool
-    """The one of definitions has a part for each status."""
+    """The definition index has a part for each status."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The parts of an index to read; the keys of each are padded to the same length."""
+    """Parts of an index to read; keys are padded to the same length."""
 
     index: Index
     keys: tuple[Key, ...]
@@ -74,7 +73,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many places a source has between the list's bounds; of each part as many as this at most."""
+    """Counts the places of a source within the list's bounds; at most `most` in each part."""
 
     source: Source
     most: int
@@ -83,36 +82,36 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The moment of the place this far down in a source, the latest of its parts; None if all are shorter."""
+    """The time of the place at this depth in a source, the latest of its parts; None if all are shorter."""
 
     source: Source
     depth: int
     until: int | None = None
-    """Only what is older than this."""
+    """Only places older than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The runs of a source that fit the whole filter, newest first, as many as the list is long."""
+    """The runs of a source that match the whole filter, newest first, up to the length of the list."""
 
     source: Source
     text: TextMatch | None
     since: int | None = None
-    """None older than this."""
+    """Lower bound of the creation time."""
     until: int | None = None
-    """Only those that are older than this."""
+    """Only runs older than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """How many runs have a text, at most, as the database's statistics say; None: nobody knows."""
+    """Upper bound of the number of runs with a text, by the database's statistics; None: unknown."""
 
     text: TextMatch
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Pairs of a namespace and a dialect, or a definition, that have runs; of one namespace or (None) of all."""
+    """Pairs (namespace, dialect) or (namespace, definition) that have runs; of one namespace or (None) of all."""
 
     of: Literal["dialects", "definitions"]
     namespace: str | None
@@ -124,15 +123,15 @@ Steps: TypeAlias = Generator[Step, Any, list[RunRow]]
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """What a text search looks for, as a store can check it on a row."""
+    """The criteria of a text search, as a store can check them on a row."""
 
     folded: str
     starts: tuple[str, ...]
-    """How ids may begin that are found by it."""
+    """Prefixes of matching ids."""
     definitions: tuple[str, ...]
-    """Those whose names have it."""
+    """Definitions whose names match."""
     anywhere: bool
-    """Look for it in labels, ids and errors too."""
+    """Also search labels, ids and errors."""
 
 
 def list_steps(query: RunFilter, can: Abilities) -> Steps:
@@ -151,7 +150,7 @@ def list_steps(query: RunFilter, can: Abilities) -> Steps:
 
 
 def bounds(query: RunFilter, step: Floor | Rows | None = None) -> tuple[tuple[int, str], int]:
-    """The place that all are older than, and the moment that none is older than."""
+    """The place that all are older than, and the earliest time."""
     ends = [(moment, "") for moment in (query.until, step and step.until, 2**62) if moment is not None]
     starts = (query.since, step.since if isinstance(step, Rows) else None, -(2**62))
     return min([*ends, query.after] if query.after else ends), max(moment for moment in starts if moment is not None)
@@ -161,7 +160,7 @@ def bounds(query: RunFilter, step: Floor | Rows | None = None) -> tuple[tuple[in
 
 Sources: TypeAlias = tuple[Source, ...]
 Pair: TypeAlias = tuple[str, str]
-"""Of a namespace and a dialect, or a definition, of it."""
+"""A namespace with one of its dialects or definitions."""
 
 
 def source(index: Index, keys: Iterable[Key]) -> Source:
@@ -177,7 +176,7 @@ def _dialects(query: RunFilter) -> Generator[Step, Any, list[Pair]]:
 
 
 def _by_status(query: RunFilter, pairs: list[Pair]) -> Sources:
-    """All runs of the statuses asked for."""
+    """The sources of all runs with the requested statuses."""
     asked = _asked(query)
     return (source("of_status", [(*pair, status) for pair in pairs for status in asked]), *_claimed(query, pairs))
 
@@ -190,7 +189,7 @@ def _asked(query: RunFilter) -> list[str]:
 
 
 def _claimed(query: RunFilter, pairs: list[Pair]) -> Sources:
-    """A run that waits for a task is at work while a worker has the task."""
+    """The source of runs that wait for a claimed task: they count as working."""
     asked = _asked(query)
     if "working" in asked and "waiting" not in asked:
         return (source("of_claimed", [(space,) for space in _namespaces(pairs)]),)
@@ -205,7 +204,7 @@ def _by_definition(names: Iterable[str], spaces: list[str], statuses: list[str],
 
 
 def _choice(query: RunFilter, pairs: list[Pair], can: Abilities) -> list[Sources]:
-    """Any of these has all runs of the list. The first have less, as a rule, than those of all statuses."""
+    """Alternatives, each with all runs of the list. The first usually have fewer than those of all statuses."""
     found: list[Source] = []
     spaces = _namespaces(pairs)
     if query.parent is not None:
@@ -219,7 +218,7 @@ def _choice(query: RunFilter, pairs: list[Pair], can: Abilities) -> list[Sources
         named = _by_definition([query.definition], spaces, _asked(query), can)
         choice.append((named, *_claimed(query, pairs)) if can.splits_definitions else (named,))
         if can.splits_definitions:
-            return choice  # those of a status have more
+            return choice  # those by status have more
     ordered = any(sources[0].index != "of_prefix" for sources in choice)
     if not ordered or query.statuses is not None or query.dialect is not None:
         choice.append(_by_status(query, pairs))
@@ -228,7 +227,7 @@ def _choice(query: RunFilter, pairs: list[Pair], can: Abilities) -> list[Sources
 
 def _rarest(choice: list[Sources]) -> Generator[Step, Any, Sources]:
     """The sources with the fewest places."""
-    # Ids that begin alike are in no order of time: more than a few can't be sorted
+    # Ids with a common prefix are not ordered by time: more than a few can't be sorted
     ordered = [sources for sources in choice if sources[0].index != "of_prefix"]
     for most, candidates in ((FEW, choice), (_SOME, ordered)):
         counted: list[int] = []
@@ -255,7 +254,7 @@ def _text_match(query: RunFilter) -> Generator[Step, Any, TextMatch | None]:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """What leaves the fewest places of a list, but for its text; still more than a few."""
+    """The sources with the fewest places apart from the text; still more than a few."""
 
     sources: Sources
     namespaces: list[str]
@@ -265,7 +264,7 @@ class Best:
 
 
 def _ordered_search(query: RunFilter, text: TextMatch, best: Best, can: Abilities) -> Steps:
-    """Where the index of texts gives the newest first: only a text that many have is better looked for in the rows."""
+    """The search if the text index returns the newest first: only a common text is better searched in the rows."""
     if (yield from _count(best.sources, FEW + 1)) <= FEW:
         return (yield from _merged(query, best.rows(text)))
     asked = yield from _by_text(query, text, best, can)
@@ -277,8 +276,8 @@ def _ordered_search(query: RunFilter, text: TextMatch, best: Best, can: Abilitie
 
 
 def _sorted_search(query: RunFilter, text: TextMatch, best: Best, can: Abilities) -> Steps:
-    """Where the index of texts gives all it has: a text that many have is found among the newest runs, of which more
-    are looked at for as long as those before promise a whole page."""
+    """The search if the text index is unordered: a common text is found among the newest runs, of which more are
+    checked while the results promise a whole page."""
     found: list[RunRow] = []
     seen, look, until = 0, _FIRST_LOOK, None
     farthest = yield from _farthest(text)
@@ -295,18 +294,18 @@ def _sorted_search(query: RunFilter, text: TextMatch, best: Best, can: Abilities
 
 
 def _farthest(text: TextMatch) -> Generator[Step, Any, int]:
-    """Runs that may be looked at before the index is asked: as long as that has cost less than the index would."""
+    """Most runs to check before the index is used: while that costs less than the index would."""
     expected: int | None = yield Expected(text)
     return _FARTHEST_LOOK if expected is None else max(_FARTHEST_LOOK, min(expected // _LOOK_COSTS, _FARTHEST_OF_ALL))
 
 
 def _none_found(seen: int, farthest: int) -> int:
-    """How many to look at, all in all, when none of those had the text: it may be one that only old runs have."""
+    """How many runs to check in total if none had the text so far: it may be one that only old runs have."""
     return farthest if farthest == _FARTHEST_LOOK or seen * 4 >= farthest else seen * 4
 
 
 def _floor(sources: Sources, depth: int, until: int | None) -> Generator[Step, Any, int | None]:
-    """The latest moment that lies this deep in one of them; None: all are shorter."""
+    """The latest time at this depth in one of the sources; None: all are shorter."""
     found: list[int | None] = []
     for part in sources:
         if part.keys:
@@ -315,14 +314,14 @@ def _floor(sources: Sources, depth: int, until: int | None) -> Generator[Step, A
 
 
 def _by_text(query: RunFilter, text: TextMatch, best: Best, can: Abilities) -> Generator[Step, Any, list[Rows]]:
-    """Runs that have it in a name; and, last, those that have it in an id, a label or an error."""
+    """Runs with the text in a name; and, last, those with it in an id, a label or an error."""
     named = yield from _named(query, text, best, can)
     spaces = [(space,) for space in best.namespaces] if text.anywhere else []
     return [*named, Rows(source("of_text", spaces), text)]
 
 
 def _named(query: RunFilter, text: TextMatch, best: Best, can: Abilities) -> Generator[Step, Any, list[Rows]]:
-    """Runs whose definitions' names have it, or whose ids begin with it and are not in the index of texts."""
+    """Runs whose definitions' names contain it, or whose ids start with it and are not in the text index."""
     only_named = replace(text, anywhere=False)
     spaces = best.namespaces
     starts = [home(space) + start for space in spaces for start in text.starts] if _beyond_texts(text) else []
@@ -330,14 +329,14 @@ def _named(query: RunFilter, text: TextMatch, best: Best, can: Abilities) -> Gen
     begun = yield from _count((beginning,), FEW + 1)
     if begun > FEW or len(text.definitions) > _MANY_NAMES:
         return best.rows(only_named)
-    # With those that wait: one whose task a worker has is at work
+    # With waiting runs: one with a claimed task counts as working
     statuses = [status for status in _SHOWN if status in {*_asked(query), "waiting"}]
     named = _by_definition(text.definitions, spaces, statuses, can)
     return [Rows(part, only_named) for part in (beginning, named)]
 
 
 def _beyond_texts(text: TextMatch) -> bool:
-    """Whether ids may begin with it that the index of texts does not have."""
+    """Whether ids may start with it that are missing from the text index."""
     return not text.anywhere or may_be_generated(text.folded)
 
 
@@ -346,12 +345,12 @@ def _namespaces(pairs: list[Pair]) -> list[str]:
 
 
 def _past(beginning: str) -> str:
-    """After all that begins so."""
+    """A bound after everything with this prefix."""
     return beginning + _LAST_CHARACTER
 
 
 def _is_storable(text: str) -> bool:
-    """A lone surrogate is in no database."""
+    """Whether a database can store the text: lone surrogates it can't."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 

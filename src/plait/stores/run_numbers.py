@@ -1,8 +1,8 @@
-"""The numbers of the runs that were used lately.
+"""The numbers of recently used runs.
 
-A store gives every run a number when it is made, and keeps the run's log under it: numbers grow, so the logs that are
-written now lie beside each other in the index, however many runs have ended before. Everyone else knows runs by id.
-The number of a run never changes, but one is known for sure only once it is on disk: remember it then, and not before.
+A store gives every run a number when it is created, and keeps the run's log under it: numbers grow, so logs being
+written are adjacent in the index, however many runs have ended before. Everything else knows runs by id. The number of
+a run never changes, but it is certain only once it is on disk: remember it then, and not before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class RunNumbers:
         self.get = self._known.get
 
     def remember(self, found: Mapping[RunId, int]) -> None:
-        """The oldest are forgotten when there are too many: half of them at once, which costs next to nothing."""
+        """Remembers numbers. If there are too many, the oldest half is dropped at once, which costs almost nothing."""
         known = self._known
         known.update(found)
         if len(known) > self._size:
@@ -30,5 +30,5 @@ class RunNumbers:
                 del known[run_id]
 
     def forget(self, run_id: RunId) -> None:
-        """It is about to be removed. Another run may get its id, and then has another number."""
+        """Forgets a run about to be removed: its id may be reused with another number."""
         self._known.pop(run_id, None)

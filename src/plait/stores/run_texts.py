@@ -1,8 +1,8 @@
-"""What is kept of a run for the text search; the same in every SQL store.
+"""Texts of runs for the text search; the same in every SQL store.
 
-A run has up to two texts: what can be found of it from its first moment (its id and labels), and the error it had
-last. Whether it still has the error, its own row says. Stores add texts to the index many at a time, beside the commits
-that need them or once in hundreds of commits; before a search, those that are still missing.
+A run has up to two texts: what is searchable from its creation (its id and labels), and its latest error. Its own row
+says whether it still has the error. Stores add texts to the index in batches, with the commits that need them or once
+in hundreds of commits; before a search, the missing ones are added.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ ABOUT, ERROR = 0, 1
 """The parts of a run that have a text."""
 
 NewRun: TypeAlias = tuple[int, str, str, int, str | bytes, str | bytes | None]
-"""The number of a run, its id, namespace, moment, labels and error: as the columns of the table have them."""
+"""Number, id, namespace, creation time, labels and error of a run, as stored."""
 Text: TypeAlias = tuple[int, str, int, int, str]
-"""The number of a run, its namespace and moment, the part, and the text."""
+"""Number, namespace and creation time of a run, the part, and the text."""
 
 _NONE = ("{}", b"{}")
 _labels = msgspec.json.Decoder(dict[str, str])
@@ -38,7 +38,7 @@ def texts(runs: Iterable[NewRun]) -> Iterator[Text]:
 
 
 def _labels_of(column: str | bytes) -> dict[str, str]:
-    """Damaged ones find nothing: who reads the run itself is told."""
+    """The labels; damaged ones match nothing: reading the run itself reports that."""
     if column in _NONE:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Between queued tasks and a table's columns, which are the same in every SQL store."""
+"""Conversion between queued tasks and a table's columns, the same for every SQL store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .columns import MAYBE_NUMBER, MAYBE_TEXT, Row, Types, check_types, decoded,
 from .rows import json_text, text
 
 FORGET_AFTER = Millis(86_400_000)
-"""Since a worker last asked for tasks."""
+"""Milliseconds after a worker's last poll."""
 
 log = logging.getLogger("plait.store")
 
@@ -72,8 +72,8 @@ def queued_columns(task: QueuedTask) -> Row:
 
 
 def held_tasks(found: Iterable[Row]) -> list[HeldTask]:
-    """Those that were just claimed, without the damaged ones: nobody can do these, but they must not keep a queue from
-    its workers. Their claims expire, and with the next attempt their runs write them anew."""
+    """The tasks just claimed, without damaged ones: nobody can execute these, but they must not block a queue's
+    workers. Their claims expire, and with the next attempt their runs write them anew."""
     held: list[HeldTask] = []
     for row in found:
         try:

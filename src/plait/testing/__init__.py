@@ -1,4 +1,4 @@
-"""Testing workflows: virtual time, crashes on purpose, and assertions on what was recorded.
+"""Testing workflows: virtual time, deliberate crashes, and assertions on the recorded history.
 
 async with sim([order]) as s:
     run = await s.start(order, {"sku": "tea"})

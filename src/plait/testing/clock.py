@@ -1,8 +1,8 @@
 """A clock that stands still until it is told to move.
 
-It is a kernel's `Clock`: what an engine wants to be woken for are its alarms. `advance` rings them in
-order and lets the engine settle after each one, so that a year passes in as many steps as something
-happens in it. Wall time may also be set, as an administrator does; elapsed time goes on regardless.
+It is a kernel's `Clock`: the wake-ups that an engine asks for are its alarms. `advance` rings them in order and lets
+the engine settle after each one, so a year passes in as many steps as there are events in it. Wall time may also be
+set, as an administrator does; elapsed time is not affected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from plait.kernel.task import current_attempt
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 _ROUNDS = 50
-"""Of the event loop, that a clock without a simulator gives others to settle."""
+"""Rounds of the event loop that a clock without a simulator gives other tasks to settle."""
 
 
 class VirtualAlarm:
@@ -36,17 +36,17 @@ class VirtualAlarm:
 
 
 class VirtualClock:
-    """Give it to `Engine(clock=...)`, or use `sim()`, which does, and skips idle time by itself."""
+    """Pass it to `Engine(clock=...)`, or use `sim()`, which does so and skips idle time by itself."""
 
     def __init__(self, start: datetime = START) -> None:
         self._elapsed = 0
-        """Milliseconds since it was made."""
+        """Milliseconds since its creation."""
         self._offset = round(start.timestamp() * 1000)
         self._alarms: list[tuple[int, int, VirtualAlarm]] = []
         self._numbers = itertools.count()
         self._asleep: dict[object, int] = {}
         self.settle: Callable[[], Awaitable[object]] = _some_rounds
-        """Lets everything that can happen now happen; a simulator puts its own in place."""
+        """Waits until nothing more can happen now; a simulator installs its own."""
 
     # -- what an engine asks -------------------------------------------------------------------------------------
 
@@ -85,16 +85,16 @@ class VirtualClock:
     def set(self, when: datetime) -> None:
         """Sets wall time, forward or back. No time passes by that: nothing times out."""
         self._offset = round(when.timestamp() * 1000) - self._elapsed
-        for _, _, alarm in self._alarms:  # those who wait for wall time must look at it again
+        for _, _, alarm in self._alarms:  # timers that wait for wall time must check it again
             alarm.due = self._elapsed
         alarms = [alarm for _, _, alarm in sorted(self._alarms, key=lambda entry: entry[1]) if not alarm.off]
         self._alarms = [(alarm.due, next(self._numbers), alarm) for alarm in alarms]
 
     async def sleep(self, seconds: float) -> None:
-        """For steps that take their time: returns when that much virtual time has passed."""
+        """For steps that take time: returns when that much virtual time has passed."""
         due = self.monotonic() + seconds
         with self._sleeper():
-            while self.monotonic() < due:  # an alarm is a hint only
+            while self.monotonic() < due:  # an alarm is only a hint
                 await self._alarm(due - self.monotonic())
 
     async def _alarm(self, seconds: float) -> None:
@@ -124,11 +124,11 @@ class VirtualClock:
         return self._alarms[0][0] if self._alarms else None
 
     def due_besides(self, alarms: Collection[object]) -> int | None:
-        """When the first alarm rings that is none of these, in elapsed milliseconds."""
+        """When the first alarm not among these rings, in elapsed milliseconds."""
         return min((alarm.due for _, _, alarm in self._alarms if not alarm.off and alarm not in alarms), default=None)
 
     def skip(self, span: int, alarms: Collection[object]) -> None:
-        """Lets so many milliseconds pass in which only these would ring; they ring that much later."""
+        """Skips a span in milliseconds during which only these alarms would ring; they ring that much later."""
         for _, _, alarm in self._alarms:
             if alarm in alarms:
                 alarm.due += span
@@ -142,7 +142,7 @@ class VirtualClock:
 
     @property
     def asleep(self) -> int:
-        """How many steps wait in `sleep`."""
+        """How many steps are waiting in `sleep`."""
         return len(self._asleep)
 
     @contextmanager
@@ -161,7 +161,7 @@ class VirtualClock:
 
 
 def _current_step() -> object | None:
-    """The step whose code is running: its own task, or, in a task that it made, its name."""
+    """The step whose code is running: its own task, or, in a task that it created, its name."""
     attempt = current_attempt.get()
     if attempt is None:
         return None

@@ -1,8 +1,8 @@
 """`survives_every_crash`: does a workflow give the same answer wherever its process dies?
 
-It is run once undisturbed, then once more for every commit it makes and every moment of that commit
-(before it, inside it, after it but before anyone knows), with parked runs kept in memory and without.
-Each time the engine dies there and another goes on. Its children are looked at as closely as the run itself.
+It runs once undisturbed, then once more for every commit it makes and every moment of that commit (before it, inside
+it, after it but before anyone knows), with parked runs kept in memory and without. Each time the engine dies there and
+another takes over. Children are checked as closely as the run itself.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from .history import History
 from .sim.simulator import Sim, SimRun, SimulatedCrash, is_workflow
 
 Script = Callable[[Sim, SimRun], Awaitable[object]]
-"""What happens to the run from outside: messages, time, cancels. It runs to its end first, while time passes only
-as it says; after that idle time is skipped until the run ends. Its calls are tried again after a crash."""
+"""What happens to the run from outside: messages, time, cancels. The script runs to its end first, and time passes only
+as it says; then idle time is skipped until the run ends. Its calls are retried after a crash."""
 
 _CACHES = (1000, 0)
 MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
 class CrashFailure(AssertionError):
-    """A crash changed what the workflow does, or what is recorded of it."""
+    """A crash changed what the workflow does, or what is recorded about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `survives_every_crash` tried."""
+    """The trials of `survives_every_crash`."""
 
     definition: str
     status: RunStatus
     output: Any
     commits: int
-    """That the undisturbed run makes."""
+    """Commits of the undisturbed run."""
     crashes: int
-    """How many times an engine was killed, each in a run of its own."""
+    """How many times an engine was killed, each time in a run of its own."""
 
     def __str__(self) -> str:
         return f"`{self.definition}` {self.status} alike after each of {self.crashes} crashes ({self.commits} commits)"
@@ -68,8 +68,8 @@ async def survives_every_crash(
 ) -> Report:
     """Crashes a run before, inside and after each of its commits, with `code_cache` on and off, and asserts that
     output, history, messages and children are as if nothing had happened. `definitions` are others that it needs, and
-    the steps that goals are planned with; `models` makes those that agents use, anew for each trial. What its steps
-    note in `effects` must be the same, with the same keys. Fewer `moments` or `caches` are tried sooner."""
+    the steps that goals are planned with; `models` creates the agents' models, anew for each trial. What its steps note
+    in `effects` must be the same, with the same keys. Fewer `moments` or `caches` take less time."""
     trial = _Trial(definition, input, script, definitions, limits, effects, models)
     expected = await trial.undisturbed(caches[0])
     crashes = 0
@@ -99,13 +99,13 @@ class _Ending:
     error: ErrorInfo | None
     history: History
     family: Mapping[RunId, History]
-    """Of all runs, its own included."""
+    """Histories of all runs, including its own."""
     effects: Sequence[Effect]
     commits: int
 
     @property
     def seen(self) -> tuple[object, ...]:
-        """What a caller notices."""
+        """Everything a caller can observe."""
         error = self.error
         return (
             self.status,
@@ -196,7 +196,7 @@ def _label(definition: Startable) -> str:
 
 
 class _Commits:
-    """Counts commits, and dies at the one it was told."""
+    """Counts commits, and crashes at a given one."""
 
     def __init__(self, where: _Where | None) -> None:
         self._where = where
@@ -213,7 +213,7 @@ class _Commits:
 
 
 class _OneSeed(Ids):
-    """Every run draws the same, however often it was tried to start: a seed that was lost in a crash must not show."""
+    """Every run draws the same seed, however often its start was tried: a seed lost in a crash must not show."""
 
     def seed(self) -> int:
         return 1

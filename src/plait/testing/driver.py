@@ -1,4 +1,4 @@
-"""A driver in memory, able to fail on purpose: for tests of workflows that are embedded by `run_workflow`."""
+"""An in-memory driver that can fail on purpose: for tests of workflows embedded with `run_workflow`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from plait.embedding.driver import KeyValue, Write
 
 
 class DriverFailed(Exception):
-    """The driver was told to fail."""
+    """A deliberate failure of the driver."""
 
 
 class MemoryDriver:
-    """It outlives the passes that use it, as a disk does. Batch number `fail_at` fails, `before` it is written, or
-    `after` that, so that nobody knows."""
+    """Outlives the passes that use it, as a disk does. Batch number `fail_at` fails, either `before` it is written or
+    `after`, in which case the caller can't know whether it was written."""
 
     def __init__(self, fail_at: int | None = None, moment: Literal["before", "after"] = "before") -> None:
         self.pairs: dict[bytes, bytes] = {}

@@ -1,7 +1,7 @@
-"""What the steps of a workflow did to the world, each with its idempotency key.
+"""The side effects of a workflow's steps, each with its idempotency key.
 
-A crash may make a step run again, but only with the key that it had: whoever it calls can tell that it is the same.
-So what counts is which keys were used for what, in which order they were first used, and not how often.
+A crash may make a step run again, but only with the same key, so that the service it calls can detect the repetition.
+What counts is which keys were used for what, and in which order they were first used, not how often.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class Effect(NamedTuple):
-    """Something that a step did, and the idempotency key it had then."""
+    """A side effect of a step, and its idempotency key."""
 
     name: str
     key: str
 
 
 class Effects:
-    """Steps `note` what they do. With `survives_every_crash(..., effects=...)` they are compared after each crash."""
+    """Steps `note` their side effects. `survives_every_crash(..., effects=...)` compares them after each crash."""
 
     def __init__(self) -> None:
         self._first: dict[Effect, None] = {}
         self.calls = 0
-        """How often something was done, again after a crash included."""
+        """How many effects were noted, including repetitions after a crash."""
 
     def note(self, name: str) -> Effect:
-        """Called by a step: this is about to be done."""
+        """Called by a step that is about to have this effect."""
         attempt = current_attempt.get()
         if attempt is None:
             raise RuntimeError("only a step that a workflow calls has an idempotency key")
@@ -40,13 +40,13 @@ class Effects:
         return effect
 
     def begin(self, sim: Sim) -> None:
-        """Called before each run that is crashed: nothing has been done yet."""
+        """Called before each trial: forgets all effects."""
         self._first.clear()
         self.calls = 0
 
     @property
     def all(self) -> list[Effect]:
-        """Each once, in the order in which they were first done."""
+        """Each effect once, in the order of first use."""
         return list(self._first)
 
     @property
@@ -55,5 +55,5 @@ class Effects:
         return [effect.name for effect in self._first]
 
     def of(self, name: str) -> list[str]:
-        """The keys that were used for it."""
+        """The keys that were used for this effect."""
         return [effect.key for effect in self._first if effect.name == name]

@@ -1,5 +1,5 @@
-"""What the log of a run towards goals may hold once only: a step starts and ends once, and so does each of its items,
-and gives each of its outputs once. Steps that a resumed run takes up again may do so anew."""
+"""Checks what the log of a goals run may contain only once: a step starts and ends once, so does each of its items, and
+each output is given once. Steps that a resumed run restarts may repeat this."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AFTER_THE_END = frozenset(
         "flow_deactivated",
     }
 )
-"""Of work that was under way at the outcome."""
+"""Events of work that was in flight at the outcome."""
 
 _STEP_ENDS = ("step_completed", "step_failed", "step_skipped")
 _ITEM_ENDS = ("work_succeeded", "work_failed")
@@ -34,10 +34,10 @@ class FlowBook:
         """Items that ended, with their steps."""
         self._given: set[tuple[str, str]] = set()
         self._due: dict[str, int] = {}
-        """When what waits may go on."""
+        """The earliest time for each retry and each input that is waited for."""
 
     def take(self, event: Recorded) -> str | None:
-        """What is wrong with an event, after those that came before it."""
+        """Returns what is wrong with an event, given the ones before it."""
         data = event.data
         match event.type:
             case "step_started":
@@ -60,7 +60,7 @@ class FlowBook:
         return None
 
     def early(self, event: Recorded) -> str | None:
-        """What went on before its time."""
+        """Returns what continued too early."""
         data = event.data
         match event.type:
             case "task.retry_scheduled":
@@ -68,7 +68,7 @@ class FlowBook:
             case "input_waited":
                 self._due[f"{data['step_id']} {data['name']}"] = data["until"]
             case "flow_resumed":
-                self._due.clear()  # what waited begins afresh
+                self._due.clear()  # waits start again
             case "work_started" if event.at < self._due.pop(data["token"], 0):
                 return f"`{data['step_id']}` was tried again before its time"
             case "input_closed" if event.at < self._due.pop(f"{data['step_id']} {data['name']}", 0):

@@ -1,4 +1,4 @@
-"""What a run's log must look like, as assertions. They read the events as any reader sees them.
+"""Assertions on a run's log. They read the events like any other reader.
 
 found = await history(handle)
 found.assert_recorded_once()
@@ -24,7 +24,7 @@ LATE = AFTER_THE_END | {
     "step.raw",
     "afl.continue.ignored",
 }
-"""What may follow the end: what came too late, or of work that outlived the run."""
+"""Events that may follow the end: late results, and work that outlived the run."""
 
 
 class HasEvents(Protocol):
@@ -51,7 +51,7 @@ class History:
         return len(self.events)
 
     def __str__(self) -> str:
-        """The log as text, an event a line."""
+        """The log as text, one event per line."""
         return "\n".join(f"{event.seq:4} {event.at} {event.type} {event.data}" for event in self.events)
 
     def types(self) -> list[str]:
@@ -63,11 +63,11 @@ class History:
         return [event.data for event in self.events if event.type == type]
 
     def at(self, path: str) -> list[Recorded]:
-        """What happened to one operation."""
+        """The events of one operation."""
         return [event for event in self.events if event.data.get("at") == path]
 
     def since(self, type: str) -> History:
-        """What came after the last event of a type; everything, if there is none."""
+        """The events after the last one of a type; all events if there is none."""
         last = max((index for index, event in enumerate(self.events) if event.type == type), default=-1)
         return History(self.events[last + 1 :])
 
@@ -78,7 +78,7 @@ class History:
 
     @property
     def outcome(self) -> str:
-        """How the run last ended: `completed`, `failed` or `cancelled`; empty while it has not."""
+        """How the run last ended: `completed`, `failed` or `cancelled`; empty if it has not ended."""
         if not self.ended:
             return ""
         return next(event.type for event in reversed(self.events) if event.type in ENDS).removeprefix("run.")
@@ -86,8 +86,8 @@ class History:
     # -- assertions ----------------------------------------------------------------------------------------------
 
     def assert_recorded_once(self) -> None:
-        """The log has no gap, and no fact twice: each operation opened and closed once (a retry or a rewind of
-        the run opens it anew), each branch ended once, each message queued and taken once, one end."""
+        """The log has no gap and no duplicate: each operation is opened and closed once (a retry or a rewind of the run
+        opens it again), each branch ends once, each message is queued and taken once, and there is one end."""
         book = _Book()
         for expected, event in enumerate(self.events, start=1):
             if event.seq != expected:
@@ -97,13 +97,13 @@ class History:
                 raise AssertionError(f"event {event.seq}: {trouble}\n{self}")
 
     def assert_fits_its_code(self) -> None:
-        """The run was never blocked: the code always fitted what was recorded."""
+        """The run was never blocked: the code always matched the recorded history."""
         blocked = self.of("run.blocked")
         if blocked:
             raise AssertionError(f"the run was blocked: {blocked[0]['fix']}\n{self}")
 
     def assert_not_early(self) -> None:
-        """No sleep ended, and nothing was tried again, before its time."""
+        """No sleep ended and no retry started before its time."""
         due: dict[str, int] = {}
         flow = FlowBook()
         for event in self.events:
@@ -121,7 +121,7 @@ class History:
 
 
 class _Book:
-    """What has happened so far, so that a fact that comes twice is noticed."""
+    """What has happened so far, to detect duplicates."""
 
     def __init__(self) -> None:
         self._open: set[str] = set()
@@ -167,7 +167,7 @@ class _Book:
                 self._rewind(data["state"])
             case "run.continued":
                 self._begin_anew()
-            case "run.forked":  # messages stay behind, and children under way start anew
+            case "run.forked":  # messages stay behind, and children in flight start again
                 self._open -= {at for at in self._open if self._kinds.get(at) == "child"}
                 self._queued.clear()
                 self._consumed.clear()
@@ -179,7 +179,7 @@ class _Book:
         if at in self._open or at in self._closed:
             return f"`{at}` was opened twice"
         self._kinds[at] = kind
-        if kind != "version":  # answered in the turn that asks; it never closes
+        if kind != "version":  # answered in the decision that asks; never closed
             self._open.add(at)
         return None
 
@@ -202,7 +202,7 @@ class _Book:
         return None
 
     def _give_back(self, at: str, ids: list[str]) -> str | None:
-        """A listener that was cancelled before it heard what it had taken."""
+        """A listener that was cancelled before it received what it had taken."""
         if at not in self._closed or not self._consumed.issuperset(ids):
             return f"`{at}` gave back {ids}, which it had not taken"
         self._consumed.difference_update(ids)
@@ -228,7 +228,7 @@ class _Book:
         return None
 
     def _begin_anew(self) -> None:
-        """Names come again; what was sent is not sent again."""
+        """Names are used again; messages that were sent are not sent again."""
         self._open.clear()
         self._closed.clear()
         self._cancelled.clear()
@@ -241,18 +241,18 @@ class _Book:
             self._cancelled.discard(path)
             self._open.add(path)
             self._branches = {place for place in self._branches if place[0] != path}
-        unwanted = (self._open | self._cancelled) & set(spare)  # these may be opened anew; what has a result may not
+        unwanted = (self._open | self._cancelled) & set(spare)  # may be opened again, unless they have a result
         self._open -= unwanted
         self._closed -= unwanted
         self._cancelled -= unwanted
 
     def _rewind(self, state: dict[str, Any]) -> None:
-        """The run stands where it stood then; only what was sent to it is not unsent."""
+        """The run is back in its earlier state, but messages sent to it stay sent."""
         ops: list[dict[str, Any]] = state["ops"]
         found = {op["at"]: op["kind"] for op in ops if op.get("status", "open") == "open"}
         self._closed = {op["at"] for op in ops} - set(found)
         self._cancelled = {op["at"] for op in ops if op.get("status") == "cancelled"}
-        self._open = {at for at, kind in found.items() if kind not in ("version", "child")}  # children start anew
+        self._open = {at for at, kind in found.items() if kind not in ("version", "child")}  # children start again
         self._branches = {(op["at"], name) for op in ops for name in _ended_branches(op)}
         self._published = {
             (at, key, n) for at, keys in state.get("published", {}).items() for key in keys for n in range(keys[key])

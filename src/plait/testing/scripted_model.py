@@ -1,4 +1,4 @@
-"""A language model that answers as it was told: for tests, for demos, and for trying a workflow without a key.
+"""A language model with scripted answers: for tests, for demos, and for trying a workflow without an API key.
 
 model = ScriptedModel({"qualify": [
     {"tool": "execute_pipeline", "args": {"pipeline": [{"step": "top_k", "k": 3}]}},
@@ -26,9 +26,9 @@ _ANSWER: Final = ("output", "next_nodes", "reasoning")
 
 
 class ScriptedModel:
-    """A language model that answers as it was told: by a function of the request, or by a script for each node, whose
-    turns are taken in order across the attempts and iterations of a run, and anew for each run. A turn that is asked
-    again after a crash has the same reply."""
+    """A language model with scripted answers: from a function of the request, or from a script for each node, whose
+    turns are consumed in order across the attempts and iterations of a run, and from the start for each run. A turn
+    that is repeated after a crash has the same reply."""
 
     def __init__(
         self, script: Mapping[str, Sequence[Turn]] | Callable[[ModelRequest], Turn], repeat_last: bool = False
@@ -39,7 +39,7 @@ class ScriptedModel:
         self._taken: dict[tuple[str, str], int] = {}
         self._replies: dict[str, ModelReply] = {}
         self._warm = False
-        """The static prefix was seen before."""
+        """Whether the static prefix was sent before."""
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         self.requests.append(request)
@@ -56,7 +56,7 @@ class ScriptedModel:
             return self._script(request)
         key = TurnKey.read(request.key) or TurnKey("", "", "", 1, 1)
         place = key.run_id, key.node_id
-        # A process that was started again meets a conversation in the middle: its turns so far were taken
+        # After a restart, a process meets a conversation in the middle: its earlier turns are already consumed
         number = self._taken.get(place, key.turn - 1)
         turns = self._script.get(key.node_id, ())
         if number >= len(turns) and not (self._repeat_last and turns):

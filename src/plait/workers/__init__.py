@@ -1,1 +1,1 @@
-"""Workers: what runs tasks."""
+"""Workers: the parts that execute tasks."""

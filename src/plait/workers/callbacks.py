@@ -1,4 +1,4 @@
-"""Where the result of a task may be reported by whoever was asked to do it."""
+"""Callback addresses, at which the result of a task can be reported later."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from plait.kernel.task import Attempt
 from plait.kernel.task_inputs import Callback
 
 CallbackUrls = Callable[[RunId, str, str], str]
-"""The address for a run, a node and a token. A server has one that signs."""
+"""The address for a run, a node and a token. A server's addresses are signed."""
 ResultUrls = Callable[[RunId, TaskToken, int, float | None], str | None]
-"""The address for the result of one attempt of a task that may take so many seconds; it works once. None: no server
-listens."""
+"""The one-time address for the result of one attempt of a task that may take so many seconds. None: no server runs."""
 
 
 def no_server(run_id: RunId, token: TaskToken, attempt: int, seconds: float | None) -> str | None:
@@ -25,7 +24,7 @@ def no_server(run_id: RunId, token: TaskToken, attempt: int, seconds: float | No
 
 
 def local_url(run_id: RunId, node: str, token: str) -> str:
-    """Where a server on this machine listens by default."""
+    """The address of a server on this machine with default settings."""
     parts = (quote(part, safe="") for part in (caller_id(run_id), node, token))
     return f"http://127.0.0.1:8080/webhook/{'/'.join(parts)}"
 
@@ -35,7 +34,7 @@ def url_of(callback: Callback, attempt: Attempt, urls: CallbackUrls) -> str:
 
 
 def filled(document: Raw, callback: Callback | None, attempt: Attempt, urls: CallbackUrls) -> Raw:
-    """The document with the address in the fields that want it."""
+    """The document with the address in the callback's fields."""
     if callback is None or not callback.fields:
         return document
     url, found = url_of(callback, attempt, urls), values.decode(document)
@@ -45,7 +44,7 @@ def filled(document: Raw, callback: Callback | None, attempt: Attempt, urls: Cal
 
 
 def fill_in(input: dict[str, Any], run_id: RunId, node: str, urls: CallbackUrls) -> dict[str, Any]:
-    """The input of a `python` task, as plain data, with the address in the arguments that want it."""
+    """The input of a `python` task, as plain data, with the address in the callback's arguments."""
     callback: dict[str, Any] = input.pop("callback", None) or {}
     for pointer in callback.get("fields", ()):
         put(input["arguments"], pointer, urls(run_id, node, callback["token"]))
@@ -53,7 +52,7 @@ def fill_in(input: dict[str, Any], run_id: RunId, node: str, urls: CallbackUrls)
 
 
 def put(document: Any, pointer: str, value: Any) -> None:
-    """Puts a value to the place that a JSON pointer names."""
+    """Sets the value at the place of a JSON pointer."""
     *way, last = (part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
     for part in way:
         document = document[part]

@@ -1,5 +1,5 @@
-"""The executors that every process has, whatever its dialects: `python`, `http`, `script`, `condition`,
-`pipeline` and `tool`."""
+"""The executors of every process, whatever its dialects: `python`, `http`, `script`, `condition`, `pipeline` and
+`tool`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .tool import ToolExecutor
 
 
 class CommonExecutors:
-    """And what they share. It costs nothing until the first task."""
+    """The common executors and their shared resources. Costs nothing until the first task."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class CommonExecutors:
         self._egress = Egress(egress)
         self.clusters = Clusters(cluster_settings(clusters))
         self.mcp = McpServers(mcp_servers or {}, self._egress)
-        """Also for who offers their tools to others."""
+        """Also used to offer the servers' tools to others."""
         self.send: Send = self._egress.send
-        """How HTTP goes out; a simulation puts a world of its own here."""
+        """Sends HTTP requests; a simulation replaces it."""
         self.callbacks: CallbackUrls = local_url
-        """Where results may be reported; a server puts its own address here."""
+        """Callback addresses; a server sets its own."""
         self.result_urls: ResultUrls = no_server
-        """Where the result of an attempt may be reported; a server has such addresses."""
+        """Addresses for results of attempts; a server sets its own."""
         self.probe = HttpProbe(self.send_out)
         self.pipelines = PipelineExecutor(self.send_out)
         self.all: tuple[Executor, ...] = (
@@ -61,7 +61,7 @@ class CommonExecutors:
 
     @property
     def languages(self) -> Languages:
-        """Imported and made when the first script, or the first dialect that has some, asks for them."""
+        """Imported and created with the first script, or with the first dialect that has some."""
         if self._languages is None:
             from plait.scripts.languages import Languages
 
@@ -72,7 +72,7 @@ class CommonExecutors:
         return self.pipelines.queries()
 
     async def close(self) -> None:
-        """Leaves no process and no connection behind."""
+        """Stops all processes and closes all connections."""
         if self._languages is not None:
             await self._languages.close()
         await self.pipelines.close()

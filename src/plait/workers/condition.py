@@ -1,4 +1,4 @@
-"""Tasks of the kind `condition`: one that holds Python, which no decision may run. The verdict is the result."""
+"""Tasks of the kind `condition`: a condition with Python, which no decision may run. The result is the verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ConditionExecutor:
         self._owner = owner
 
     async def execute(self, task: Task, attempt: Attempt) -> Verdict:
-        from plait.scripts.python.condition import ConditionSandbox  # with the first condition, and not before
+        from plait.scripts.python.condition import ConditionSandbox  # imported with the first condition
 
         wanted: ConditionInput = task.input
         output, ctx, input, metadata = (

@@ -1,6 +1,6 @@
-"""Timeouts of many attempts with one alarm: those with the same limit run out in the order they began.
+"""Timeouts of many attempts with one alarm: those with the same limit expire in the order they began.
 
-Only an item that is begun again counts from another moment than now; those few are kept apart, by their due times.
+Only an item that is begun again counts from another time than now; these few are kept apart, by their due times.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Deadlines(Generic[T]):
         self._monotonic = clock.monotonic
         self._expired = expired
         self._lanes: dict[float, dict[T, float]] = {}
-        """By limit: what began when, oldest first."""
+        """By limit: start times of items, oldest first."""
         self._again: dict[T, float] = {}
-        """Begun again: when each is due."""
+        """Due times of items that were begun again."""
         self._queue: list[tuple[float, int, T]] = []
         self._numbers = itertools.count()
         self._alarm: Alarm | None = None
@@ -39,7 +39,7 @@ class Deadlines(Generic[T]):
             self._schedule(now + limit)
 
     def begin_again(self, item: T, due: float) -> None:
-        """It has expired, but gets more time."""
+        """Gives an expired item more time."""
         self._again[item] = due
         heapq.heappush(self._queue, (due, next(self._numbers), item))
         if self._alarm is None or due < self._next:

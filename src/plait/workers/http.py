@@ -1,9 +1,9 @@
-"""Tasks of the kind `http`: one request for each attempt, through the guarded client; and what its response means: a
-result, a failure for good, or one that may pass.
+"""Tasks of the kind `http`: one request per attempt, through the guarded client, and the meaning of its response: a
+result, a permanent failure, or a temporary one.
 
-A request may ask for its result to come later: it then carries a callback address in a header or a field of its
-body, and the executor answers `LATER` as soon as the other side has accepted the work. Or it leaves that to the other
-side: 202 says that the result comes later, to the address for the result of this attempt.
+A request may ask for its result to come later: it then carries a callback address in a header or a field of its body,
+and the executor returns `LATER` as soon as the other side has accepted the work. Or the other side decides: 202 means
+that the result comes later, to the address for the result of this attempt.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .callbacks import CallbackUrls, ResultUrls, filled, local_url, no_server, p
 from .http_address import address_of
 
 Send = Callable[[Request], Awaitable[Response]]
-"""The guarded client; a test may put services of its own there."""
+"""The guarded client; tests may replace it."""
 
 _PROBE_TIMEOUT = 3.0
 _SHOWN = 300
-"""Characters of a response's body that an error shows."""
+"""Characters of a response's body shown in an error."""
 
 
 class HttpExecutor:
@@ -81,7 +81,7 @@ class HttpExecutor:
 
 
 def _numbered(body: Raw, wanted: HttpInput, number: int, result_url: str | None) -> Raw:
-    """With what differs from attempt to attempt."""
+    """The body with the fields that differ between attempts."""
     found = values.decode(body)
     if wanted.attempt_field:
         put(found, wanted.attempt_field, number)
@@ -97,7 +97,7 @@ def _url(wanted: HttpInput) -> str:
 
 
 class HttpProbe:
-    """What is wrong at an address, or nothing: a status from 400 on, or no answer at all."""
+    """Reports what is wrong at an address: a status from 400 on, or no answer; empty if nothing."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -119,8 +119,7 @@ def _fail(error: EgressError) -> NoReturn:
 
 
 def result_of(response: Response, wanted: HttpInput) -> Any | Later:
-    """What the other side returned, None if that is nothing. Raises for all but 2xx, and for a status that is to be
-    tried again."""
+    """The result in a response, None if it is empty. Raises for all but 2xx, and for statuses to retry."""
     status = response.status
     if wanted.expects == "any_response":
         return _whole(response)
@@ -136,7 +135,7 @@ def result_of(response: Response, wanted: HttpInput) -> Any | Later:
         found = values.parse(response.body) if response.body.strip() else None
     except TooLarge as error:
         raise TaskError(f"step returned too much: {error.what}", retryable=False) from None
-    except PlaitError as error:  # what is not JSON is wrong on every attempt
+    except PlaitError as error:  # what is not JSON fails on every attempt
         reason = error.why or error.what
         raise TaskError(f"step returned what is not JSON: {reason}", retryable=False) from None
     if wanted.expects == "object" and not isinstance(found, dict):
@@ -148,7 +147,7 @@ def result_of(response: Response, wanted: HttpInput) -> Any | Later:
 
 
 def _whole(response: Response) -> dict[str, Any]:
-    """A body that is no JSON is text."""
+    """A response with its body; a body that is not JSON is text."""
     try:
         body = values.parse(response.body) if response.body.strip() else None
     except PlaitError:
@@ -163,7 +162,7 @@ def _failure(response: Response, wanted: HttpInput) -> TaskError:
 
 
 def _detail(response: Response) -> str:
-    """`detail`, else `title` of a problem; else the first part of a text."""
+    """The `detail` or `title` of a problem document, otherwise the beginning of a text."""
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if "json" in kind:
         told = _told(response.body)
@@ -187,6 +186,6 @@ def _told(body: bytes) -> str:
 
 
 def _line(text: str) -> str:
-    """On one line, without what a terminal or a store would mind."""
+    """The text on one line, without characters that a terminal or a store rejects."""
     plain = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * _SHOWN]).split())
     return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}…"

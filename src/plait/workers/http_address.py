@@ -1,4 +1,4 @@
-"""Addresses with `{param}` in them, filled in with values that can't change what the rest of the address means."""
+"""Addresses with `{param}`, filled with values that can't change what the rest of the address means."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plait.kernel.task import TaskError
 
 _PARAM = re.compile(r"\{([^{}]*)\}")
 _MISLEADING = ("", ".", "..")
-"""As a part of a path these name another place than the one that was meant."""
+"""As a path segment, these would change which place the address names."""
 
 
 def address_of(template: str, params: Raw) -> str:

@@ -1,8 +1,8 @@
-"""Tasks of the event loop that attempts run in, one attempt after the other.
+"""Lanes: asyncio tasks that run attempts one after the other.
 
-Most attempts end without waiting for anything: a task for each would cost more than they do. So one lane takes all
-that are there. One that has to wait keeps the lane for itself, as if it had been made for it, and what is left gets
-lanes of its own. Each attempt has a context of its own; `asyncio.current_task()` is its lane.
+Most attempts end without waiting: a task for each would cost more than they do. So one lane runs all that are queued.
+An attempt that waits keeps the lane for itself, as if it had been created for it, and the rest get new lanes. Each
+attempt has its own context; `asyncio.current_task()` is its lane.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Any, Final
 from plait.kernel.task import Attempt
 
 _ENDED: Final = object()
-"""Stands for the end of an attempt: `send` would say it by an exception, which costs as much as a small step."""
+"""Marks the end of an attempt: `send` would raise an exception instead, which costs as much as a small step."""
 
 
 class Lanes:
     def __init__(self, run: Callable[[Attempt], Coroutine[Any, Any, None]], waits: Callable[[Attempt], None]) -> None:
-        """`waits` is told of each attempt that does not end at once."""
+        """`waits` is called with each attempt that does not end at once."""
         self._run = run
         self._waits = waits
         self._waiting: deque[Attempt] = deque()
         self._taking = 0
-        """How many lanes take what waits, or will."""
+        """How many lanes take queued attempts, or will."""
         self._open: set[asyncio.Task[None]] = set()
 
     def add(self, attempt: Attempt) -> None:
@@ -36,7 +36,7 @@ class Lanes:
             self._open_another()
 
     async def close(self) -> None:
-        """When all have ended, after they were cancelled."""
+        """Waits until all cancelled lanes have ended."""
         await asyncio.gather(*self._open, return_exceptions=True)
 
     def _open_another(self) -> None:
@@ -56,14 +56,14 @@ class Lanes:
             await _go_on(*found)
 
     def _take_all(self) -> tuple[Coroutine[Any, Any, None], Context, Any] | None:
-        """The first that waits for something, in its context, and what for."""
+        """Runs queued attempts until one waits; returns that with its context and what it awaits."""
         waiting, run, lane = self._waiting, self._run, asyncio.current_task()
         if lane is None:
             return None
         is_cancelled = lane.cancelling
         while waiting and not is_cancelled():
             attempt = waiting.popleft()
-            if attempt.over:  # not wanted any more
+            if attempt.over:  # revoked
                 continue
             attempt.lane = lane
             context, coroutine = copy_context(), run(attempt)
@@ -78,7 +78,7 @@ class Lanes:
 
 @types.coroutine
 def _go_on(coroutine: Coroutine[Any, Any, None], context: Context, awaited: Any) -> Generator[Any, Any, None]:
-    """The rest of a coroutine that waits for something, in its own context."""
+    """Runs the rest of a waiting coroutine, in its own context."""
     while True:
         try:
             try:

@@ -1,8 +1,7 @@
 """The local worker: runs Python callables in the engine's own process.
 
-Async functions run on the event loop, plain ones in a pool of threads. Timeouts and heartbeats are
-checked by the kernel's clock. A thread can't be stopped: its result is dropped when it comes too late, and another
-thread takes its place.
+Async functions run on the event loop, plain ones in a pool of threads. Timeouts and heartbeats are checked by the
+kernel's clock. A thread can't be stopped: its result is dropped if it comes too late, and another thread replaces it.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ from .deadlines import Deadlines
 from .lanes import Lanes
 
 THREADS = 32
-"""That do work somebody waits for."""
+"""Threads whose results are needed."""
 _MAX_THREADS = 1_000
-"""With those that can't be stopped, although nobody waits for them any more."""
+"""Threads including those that can't be stopped although their results are no longer needed."""
 WORTH_TELLING = 10
-"""Milliseconds in the queue; less is the ordinary cost of a thread."""
+"""Milliseconds in the queue worth reporting; less is the ordinary cost of a thread."""
 
 
 _set_current_attempt = current_attempt.set
@@ -63,7 +62,7 @@ class LocalWorker:
         self.max_payload = max_payload
         self.threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="plait-step")
         self.in_threads: set[Attempt] = set()
-        """Whose functions run in a thread now; also those that nobody waits for any more."""
+        """Attempts whose functions run in a thread now, including abandoned ones."""
         self._free_threads = asyncio.Semaphore(threads)
         self.timeouts: Deadlines[Attempt] = Deadlines(clock, self._time_is_up)
         self.heartbeats: Deadlines[Attempt] = Deadlines(clock, self._beat_is_due)
@@ -72,20 +71,20 @@ class LocalWorker:
         self._lanes = Lanes(self._run, self._begin_limits)
 
     def add(self, executor: Executor) -> None:
-        """From now on it does the tasks of its kinds."""
+        """Registers an executor for tasks of its kinds."""
         self.executors |= dict.fromkeys(executor.kinds, executor)
 
     def start(self, attempt: Attempt) -> None:
         place = attempt.run_id, attempt.task.token
         before = self.running.setdefault(place, attempt)
-        if before is not attempt:  # of a run that was dropped when its commit, which revoked this, was refused
+        if before is not attempt:  # of a run that was dropped when the commit that revoked this was refused
             self._abandon(before)
             self.running[place] = attempt
         attempt.worker = self
         self._lanes.add(attempt)
 
     def _begin_limits(self, attempt: Attempt) -> None:
-        """Of an attempt that waits for something. Most don't, and nothing could stop one that does not."""
+        """Starts the timeouts of an attempt that waits. Most don't, and nothing could stop one that does not."""
         attempt.limited = True
         policy = attempt.task.policy
         if policy.timeout is not None:
@@ -99,12 +98,12 @@ class LocalWorker:
             self._abandon(attempt)
 
     def progress(self, run_id: RunId, token: TaskToken) -> Raw | None:
-        """What an attempt under way last reported; None if nothing."""
+        """The latest progress of an attempt in flight; None if it reported none."""
         attempt = self.running.get((run_id, token))
         return None if attempt is None else attempt.reported
 
     def name_of(self, task: asyncio.Task[Any]) -> str | None:
-        """Which step a task of the event loop runs; asked by another thread while that loop is held up."""
+        """The step that an asyncio task runs; called by another thread while the loop is blocked."""
         found = next((attempt for attempt in list(self.running.values()) if attempt.lane is task), None)
         return None if found is None else f"{found.task.label} of run {caller_id(found.run_id)}"
 
@@ -141,7 +140,7 @@ class LocalWorker:
             if call is not None:
                 call.check(output, raw)
         except asyncio.CancelledError as error:
-            # Ours is wanted by nobody; one of the step's own making is a failure like others
+            # Our own cancel needs no report; one raised by the step itself is a failure like others
             self._fail(attempt, describe(error, kind="cancelled"), retryable=True)
         except (NotEncodable, TooLarge) as error:
             self._fail(attempt, describe(error, kind="not_encodable"), retryable=False)
@@ -179,16 +178,16 @@ class LocalWorker:
             self.in_threads.add(attempt)
             try:
                 return context.run(function)
-            except StopIteration as error:  # which no future can hold
+            except StopIteration as error:  # no future can hold it
                 raise RuntimeError(f"StopIteration: {error}") from error
             finally:
                 self.in_threads.discard(attempt)
 
-        async with self._free_threads:  # one whose attempt is given up counts as free, whatever it still does
+        async with self._free_threads:  # the thread of an abandoned attempt counts as free, whatever it still does
             output = await loop.run_in_executor(self.threads, work)
         if not hasattr(output, "__await__"):
             return output
-        # A plain function that gave a coroutine: that one must know its step, as the function did
+        # A plain function returned a coroutine: that must know its step, as the function did
         name = f"{attempt.run_id}:{attempt.task.token}"
         return await loop.create_task(_awaited(output), name=name, context=context)
 
@@ -198,7 +197,7 @@ class LocalWorker:
         return await self._clusters.call(attempt, on, ref, arguments)
 
     def beat(self, attempt: Attempt, progress: Raw) -> None:
-        """May come from a thread, so it only leaves a mark."""
+        """Notes a heartbeat; may be called from a thread, so it only stores values."""
         attempt.beaten = self.clock.monotonic()
         attempt.reported = progress
 
@@ -226,13 +225,13 @@ class LocalWorker:
             self._expire(attempt, ErrorInfo("task.heartbeat", message, kind="heartbeat"), retryable=True)
 
     def _thread_began(self, attempt: Attempt) -> float:
-        """The time it waits for a free thread is not its own."""
+        """When its function began; waiting for a free thread does not count."""
         if attempt.thread_asked is None:
             return 0.0
         return self.clock.monotonic() if attempt.thread_began is None else attempt.thread_began
 
     def _abandon(self, attempt: Attempt) -> None:
-        """Nobody wants the result any more."""
+        """Stops an attempt whose result is no longer needed."""
         lane = attempt.lane
         self._end(attempt)
         if lane is not None:
@@ -268,7 +267,7 @@ class LocalWorker:
         if attempt.over:
             return
         attempt.over = True
-        attempt.lane = None  # which knows the attempt by its context: the two would wait for a garbage collection
+        attempt.lane = None  # breaks a reference cycle: the lane's context refers to the attempt
         del self.running[attempt.run_id, attempt.task.token]
         if attempt.limited:
             self._end_limits(attempt)
@@ -282,7 +281,7 @@ class LocalWorker:
 
 
 def _queued(attempt: Attempt) -> Millis:
-    """How long it waited for a thread, where that is worth telling."""
+    """How long it waited for a thread, if that is worth reporting."""
     asked, began = attempt.thread_asked, attempt.thread_began
     if asked is None or began is None:
         return Millis(0)

@@ -1,6 +1,6 @@
-"""Tasks of the kind `notice`: people and programs are told of an approval that waits for them.
+"""Tasks of the kind `notice`: notify people and programs of a waiting approval.
 
-What is told is read when it is sent, so an approval that was decided meanwhile is told to nobody.
+The approval is read when the notice is sent; if it was decided meanwhile, nothing is sent.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .http import Send
 from .notice_settings import MailServer, NoticeSettings
 
 FindApproval = Callable[[RunId, TaskToken], Awaitable[Approval | None]]
-"""The open approval of a token, if there is one."""
+"""Returns the open approval of a token, if there is one."""
 ApprovalLinks = Callable[[Approval, str], str]
-"""A link by which this approver may decide it. A server has one; without, there is none to tell."""
+"""Returns a link by which this approver may decide it; empty without a server."""
 
 _PATIENCE = 30.0
 _SENT, _CLOSED = "sent", "closed"
@@ -112,7 +112,7 @@ def _deliver(message: EmailMessage, server: MailServer) -> None:
 
 
 def _mail_of(notice: Notice, approval: Approval, sender: str, link: str) -> EmailMessage:
-    """Without evidence: a mail is read by more than its receiver."""
+    """The mail, without evidence: others than its receiver may read it."""
     title = " ".join(approval.title.split())
     message = EmailMessage()
     message["Subject"] = f"Approval: {title}"[:200]

@@ -1,4 +1,4 @@
-"""Who is told of approvals beside the services that approvals name: by mail, by a webhook, or not at all."""
+"""How approvals are announced beside the services that they name: by mail, by a webhook, or not at all."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class MailServer:
     user: str = ""
     password: str = ""
     tls: bool = False
-    """From the first byte."""
+    """TLS from the first byte."""
     starttls: bool = False
     domain: str = ""
-    """Of approvers whose names are no addresses; empty: they get no mail."""
+    """Mail domain of approvers whose names are not addresses; empty: they get no mail."""
 
     def address_of(self, approver: str) -> str:
         if "@" in approver:
@@ -46,7 +46,8 @@ class NoticeSettings:
         return mail_server(self.mail) if self.mail else None
 
     def notices(self, approvers: Sequence[str], service: str) -> list[Notice]:
-        """Those of one approval: a service and a webhook are told of each approver, or once if anyone may decide."""
+        """The notices of one approval: a service and a webhook get one for each approver, or one if anyone may
+        decide."""
         found = by_service(approvers, service)
         if (server := self.server) is not None:
             addresses = [(name, server.address_of(name)) for name in approvers]
@@ -86,7 +87,7 @@ def mail_server(url: str) -> MailServer:
 
 
 def _bad_url() -> InvalidInput:
-    # Without the address: it may hold a password
+    # Without the address: it may contain a password
     return InvalidInput(
         "notices.bad_mail_url",
         "the address of the mail server is not one that Plait understands",

@@ -1,4 +1,4 @@
-"""Tasks of the kind `pipeline`: steps over data, in this process but for their requests and queries."""
+"""Tasks of the kind `pipeline`: steps over data, in this process except for their requests and queries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PipelineExecutor:
         self._jq: JqPool | None = None
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
-        from plait.agents.pipelines.errors import (  # with the first one, and not before
+        from plait.agents.pipelines.errors import (  # imported with the first one
             InvalidPipeline,
             PipelineError,
             StepError,
@@ -55,7 +55,7 @@ class PipelineExecutor:
             await self._jq.stop()
 
     def queries(self) -> JqPool:
-        """Made with the first one."""
+        """The pool for jq queries, created with the first one."""
         if self._jq is None:
             from plait.scripts.jq import JqPool
 

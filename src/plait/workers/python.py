@@ -1,6 +1,6 @@
 """Tasks of the kind `python`: registered functions, async ones on the event loop, plain ones in a thread.
 
-Most steps are of this kind: so there is little here between the worker and the function.
+Most steps are of this kind, so there is little code between the worker and the function.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .callbacks import CallbackUrls, filled, local_url
 
 Function = Callable[..., Any]
 Arguments = Callable[[dict[str, Any]], dict[str, Any]]
-"""From JSON to what the function wants; an `InvalidInput` is wrong on every attempt."""
+"""Converts JSON to the function's arguments; an `InvalidInput` fails on every attempt."""
 Result = Callable[[Any], Any]
-"""From what the function returned to JSON."""
+"""Converts the return value to JSON."""
 Place = tuple[str, str]
-"""A cluster, and the `module:name` that the function has there."""
+"""A cluster, and the function's `module:name` there."""
 
 
 class Functions:
-    """All functions that this process can call for a task, by name. A name that is given again means the new one."""
+    """All functions that this process can call for a task, by name. Registering a name again replaces it."""
 
     def __init__(self) -> None:
         self._known: dict[str, RegisteredFunction] = {}
@@ -52,7 +52,7 @@ class Functions:
 
 
 class RegisteredFunction:
-    """What can be known of a function before it is called is found out once."""
+    """A function, with everything computed once that can be known before a call."""
 
     __slots__ = ("_arguments", "_fn", "cluster", "name", "result", "threaded")
 
@@ -68,7 +68,7 @@ class RegisteredFunction:
         self.cluster = cluster
 
     def call(self, given: dict[str, Any]) -> Any | Awaitable[Any]:
-        """Calls it with arguments by name. Arguments that don't fit are wrong on every attempt."""
+        """Calls it with arguments by name. Arguments that don't fit fail on every attempt."""
         try:
             arguments = given if self._arguments is None else self._arguments(given)
         except InvalidInput as error:
@@ -91,7 +91,7 @@ class PythonExecutor:
 
     @property
     def handlers(self) -> Collection[str]:
-        """The names of the functions that can be called."""
+        """The names of the callable functions."""
         return self._functions.names
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
@@ -111,7 +111,7 @@ class PythonExecutor:
 
 
 def _plain(result: Any) -> Any:
-    """A record's fields by name, which JSON would otherwise number."""
+    """A named tuple as an object by field names; JSON would make it a list."""
     if type(result) is dict:
         return cast("dict[str, Any]", result)
     if isinstance(result, tuple) and hasattr(cast("Any", result), "_asdict"):

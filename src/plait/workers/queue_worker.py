@@ -1,8 +1,8 @@
-"""A worker on queues: claims tasks, does them with the executors it has, and reports.
+"""A queue worker: claims tasks, runs them with its executors, and reports.
 
-It is the local worker with another source of tasks. Each claim is an attempt with a token of its own, so that two
-claims of one task never get into each other's way. While tasks are under way their leases are renewed together; when
-the source is away it is asked again, and results wait until they can be reported.
+It is the local worker with another source of tasks. Each claim is an attempt with its own token, so that two claims of
+one task never interfere. While tasks are in flight their leases are renewed together; when the source is unavailable it
+is retried, and results wait until they can be reported.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from .worker_reports import FIRST_PAUSE, LONGEST_PAUSE, WorkerReports, passes, r
 log = logging.getLogger("plait.worker")
 
 _WAIT_MS = 20_000
-"""Of one claim, for a task to come."""
+"""Milliseconds that one claim waits for a task."""
 _ANSWERED_WITHIN = 0.5
-"""Seconds in which a claim is answered, if there is a task for it."""
+"""Seconds within which a claim is answered if there is a task for it."""
 _agent_input = msgspec.json.Decoder(AgentInput)
 
 
 class NamedExecutor(Executor, Protocol):
-    """Calls functions by name: what a worker can offer."""
+    """An executor that calls functions by name, which a worker can offer."""
 
     @property
     def handlers(self) -> Collection[str]: ...
@@ -58,9 +58,9 @@ class WorkerSettings:
     namespace: str
     concurrency: int = 10
     lease: float = 30.0
-    """Seconds that it may be silent before its tasks are given to others."""
+    """Seconds without a heartbeat after which its tasks are given to others."""
     drain: float = 30.0
-    """Seconds for what is under way when it is stopped; then it is given back."""
+    """Seconds that tasks in flight have after a stop; then they are released."""
 
 
 class QueueWorker:
@@ -78,7 +78,7 @@ class QueueWorker:
         named = [executor for executor in executors if _is_named(executor)]
         self.handlers = sorted({name for executor in named for name in executor.handlers})
         self._kinds = [kind for executor in named for kind in executor.kinds]
-        # As many threads as tasks at a time: one that waited for a thread would use up its time on the server
+        # As many threads as tasks at a time: waiting for a thread would use up a task's time on the server
         self._local = LocalWorker(clock, threads=settings.concurrency, executors=named, clusters=clusters)
         self._held: dict[str, QueueTask] = {}
         self._lines = WorkerLines(source, clock, settings.namespace)
@@ -91,21 +91,21 @@ class QueueWorker:
         self._freed = asyncio.Event()
         self._stopping = asyncio.Event()
         self._asked_at: float | None = None
-        """When the claim began that is under way."""
+        """When the claim in flight began."""
         self._unbegun: list[QueueTask] = []
-        """What came when it was to stop."""
+        """Tasks that arrived during a stop."""
 
     @property
     def is_stuck(self) -> bool:
-        """Whether plain functions that it has given up still run: Python would wait for their threads at its end."""
+        """Whether abandoned plain functions still run: at exit, Python would wait for their threads."""
         return bool(self._local.in_threads)
 
     def stop(self) -> None:
-        """Takes no more tasks, and ends when those under way are done or given back."""
+        """Takes no more tasks, and ends when those in flight are done or released."""
         self._stopping.set()
 
     async def run(self) -> None:
-        """Until it is stopped. Raises what no waiting can mend: a key that is refused, a queue that is not its own."""
+        """Runs until stopped. Raises permanent errors: a rejected key, a queue that is not its own."""
         beating = asyncio.ensure_future(self._beats.send_all(self._held.values))
         saying = asyncio.ensure_future(self._lines.send_all())
         reporting = asyncio.ensure_future(self._report_all())
@@ -150,8 +150,8 @@ class QueueWorker:
                 self._begin(task)
 
     async def _end_claiming(self, claiming: asyncio.Future[None]) -> None:
-        """A claim that has just begun is about to be answered, if there are tasks: cancelled, they would be nobody's
-        until their lease runs out. One that has waited for a while waits for tasks that are not there."""
+        """Ends the claim in flight. One that has just begun is about to be answered, if there are tasks: if cancelled,
+        they would be stuck until their lease expires. One that has waited for a while has found none."""
         if self._asked_at is not None:
             left = self._asked_at + _ANSWERED_WITHIN - self._clock.monotonic()
             await asyncio.wait({claiming}, timeout=max(left, 0))
@@ -200,7 +200,7 @@ class QueueWorker:
         self._local.start(attempt)
 
     async def _keep(self, attempt: Attempt, entry: KeepEntry) -> None:
-        """Tried again while the source is away: the same entry twice is one."""
+        """Adds a journal entry, and retries while the source is unavailable: repeating an entry has no effect."""
         pause = FIRST_PAUSE
         while True:
             try:
@@ -234,14 +234,14 @@ class QueueWorker:
         self._ready.set()
 
     async def _report_all(self) -> None:
-        """Those that ended while the last report was on its way go together, as often as it takes."""
+        """Reports finished tasks in batches, retrying as often as needed."""
         while True:
             await self._ready.wait()
             await self._suspend_all()
             batch, self._results = split(self._results)
             if not self._results:
                 self._ready.clear()
-            await self._lines.send([report.id for report in batch])  # while their claims hold
+            await self._lines.send([report.id for report in batch])  # while their claims are valid
             if batch:
                 await self._reports.insist(batch)
             for report in batch:
@@ -288,7 +288,7 @@ class QueueWorker:
         self._forget(task.id)
 
     async def _drain(self, reporting: asyncio.Future[None]) -> None:
-        """Lets what is under way end, and gives back what does not in time; at once if nothing can be reported."""
+        """Waits for tasks in flight, and releases those that don't end in time; at once if nothing can be reported."""
         until = self._clock.monotonic() + self._settings.drain
         reporting.add_done_callback(lambda _: self._freed.set())
         while self._held and not reporting.done() and (left := until - self._clock.monotonic()) > 0:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class HasLanguages(Protocol):
-    """Who has the script languages, and makes them when they are asked for."""
+    """The owner of the script languages, which creates them on demand."""
 
     @property
     def languages(self) -> Languages: ...
@@ -28,7 +28,7 @@ class ScriptExecutor:
         self._callbacks = callbacks
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
-        from plait.scripts.languages import is_language  # with the first script, and not before
+        from plait.scripts.languages import is_language  # imported with the first script
 
         wanted: ScriptInput = task.input
         language, languages = wanted.language, self._owner.languages

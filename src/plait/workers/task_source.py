@@ -1,4 +1,4 @@
-"""Where a worker gets its tasks, and where it reports."""
+"""The source of a worker's tasks, and the receiver of its reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plait.kernel.errors import PlaitError
 
 
 class TaskSource(Protocol):
-    """`engine.queues`, or that of a client."""
+    """The interface of `engine.queues`, or that of a client."""
 
     async def claim(
         self,

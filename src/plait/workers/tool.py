@@ -1,4 +1,4 @@
-"""Tasks of the kind `tool`: a call of a tool that an MCP server has."""
+"""Tasks of the kind `tool`: calls of tools on MCP servers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SECONDS: Final = 30.0
 
 
 class HasMcp(Protocol):
-    """Who has the MCP servers, and makes their sessions when they are asked for."""
+    """The owner of the MCP servers, which opens their sessions on demand."""
 
     @property
     def mcp(self) -> McpServers: ...

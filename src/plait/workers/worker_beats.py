@@ -1,4 +1,4 @@
-"""Signs of life for the tasks that a worker on queues has claimed."""
+"""Heartbeats for the tasks that a queue worker has claimed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .worker_reports import unfit
 log = logging.getLogger("plait.worker")
 
 _BEATS = 3
-"""In the time of one lease: two may get lost."""
+"""Heartbeats per lease: two may get lost."""
 
 
 class WorkerBeats:
@@ -38,10 +38,10 @@ class WorkerBeats:
         self._progress = progress
         self._drop = drop
         self._often: dict[str, asyncio.Task[None]] = {}
-        """Of tasks that want a sign of life more often than the lease does, by claim."""
+        """Tasks, by claim, that need heartbeats more often than the lease does."""
 
     async def send_all(self, held: Callable[[], Collection[QueueTask]]) -> None:
-        """For as long as it is not cancelled."""
+        """Runs until cancelled."""
         while True:
             await sleep(self._clock, self._lease / _BEATS)
             await asyncio.gather(*(self._send(task) for task in held() if task.id not in self._often))
@@ -78,4 +78,4 @@ class WorkerBeats:
             if progress is None or not unfit(error):
                 raise
             log.warning("the progress of %s was not accepted: %s", task.label, error)
-        return await self._source.heartbeat(task.id, namespace=self._namespace)  # it is alive all the same
+        return await self._source.heartbeat(task.id, namespace=self._namespace)  # the attempt is alive nevertheless

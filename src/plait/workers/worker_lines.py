@@ -1,6 +1,7 @@
-"""What steps say in a worker: kept in its own log, and sent to the logs of their runs with heartbeats.
+"""Log lines of steps in a worker: written to its own log, and sent to their runs' logs with heartbeats.
 
-Lines are no part of any decision: what can't be sent is dropped, and a result never waits long for the lines before it.
+Lines are not part of any decision: what can't be sent is dropped, and a result never waits long for the lines before
+it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ log = logging.getLogger("plait.worker")
 _PAUSE = 0.2
 """Seconds in which lines are collected."""
 _AT_ONCE = 100
-"""In one heartbeat."""
+"""Most lines in one heartbeat."""
 
 
 class WorkerLines:
@@ -33,7 +34,7 @@ class WorkerLines:
         self._namespace = namespace
         self._loop = asyncio.get_running_loop()
         self._waiting: dict[str, list[TaskLine]] = {}
-        """By claim."""
+        """Waiting lines by claim."""
         self._said = asyncio.Event()
 
     def note(self, attempt: Attempt, level: LineLevel, text: str) -> None:
@@ -49,7 +50,7 @@ class WorkerLines:
         self._said.set()
 
     async def send_all(self) -> None:
-        """Every now and then, for as long as it is not cancelled."""
+        """Sends lines at intervals until cancelled."""
         while True:
             await self._said.wait()
             await sleep(self._clock, _PAUSE)
@@ -57,7 +58,7 @@ class WorkerLines:
             await self.send(list(self._waiting))
 
     async def send(self, claims: Iterable[str]) -> None:
-        """What was said so far under these claims."""
+        """Sends the collected lines of these claims."""
         for claim in claims:
             lines = self._waiting.pop(claim, [])
             try:

@@ -1,4 +1,4 @@
-"""What a worker on queues remembers: results of calls that are told to have equal results for equal arguments."""
+"""A queue worker's cache: results of calls declared to have equal results for equal arguments."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class WorkerMemo:
     def __init__(self) -> None:
         self._memo = Memo()
         self._asked: dict[str, Key] = {}
-        """By the claim that is under way."""
+        """Keys of the calls in flight, by claim."""
 
     def known(self, claim: str, call: PythonInput | AgentInput) -> Raw | None:
-        """The result, if an equal call had one. Agents are asked anew."""
+        """The cached result of an equal call. Agents are never cached."""
         if isinstance(call, AgentInput) or not call.memo:
             return None
         key = self._asked[claim] = call.memo, call.handler, canonical(call.arguments)

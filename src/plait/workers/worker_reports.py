@@ -1,7 +1,7 @@
-"""What a worker on queues reports: results, together and as often as it takes.
+"""Reports of a queue worker: results in batches, retried as often as needed.
 
-Whatever a step gives or raises, something must arrive: a report that the server can't take is replaced by one that says
-so. Else the task would wait for its lease, be done again, and harm the next worker as well.
+Whatever a step returns or raises, something must arrive: a report that the server rejects is replaced by one that says
+so. Otherwise the task would wait for its lease, be repeated, and harm the next worker as well.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ log = logging.getLogger("plait.worker")
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 _BATCH, _BATCH_BYTES = 500, 1024 * 1024
-"""Results in one report."""
+"""Most results in one report, and most bytes."""
 _UNFIT = (400, 413, 422)
-"""What was sent can't be taken, however often it is sent."""
+"""Statuses for content that is rejected however often it is sent."""
 _BROKEN, _TRIES = 500, 5
-"""A server that is not away, but fails; and how often the same is sent to it, while other results wait."""
+"""The status of a server that is reachable but fails, and how often the same is sent to it, while other results
+wait."""
 _SHORT = 1_000
 
 
 def passes(error: PlaitError) -> bool:
-    """Whether the source is away or in trouble, so that the same may be sent again later."""
+    """Whether the source is unavailable or in trouble, so that a retry may succeed."""
     return error.status == 429 or error.status >= 500
 
 
@@ -47,10 +48,10 @@ class WorkerReports:
         self._clock = clock
         self._namespace = namespace
         self._label = label
-        """Of a claim's task, for people."""
+        """Returns the label of a claim's task, for people."""
 
     async def insist(self, batch: list[TaskReport]) -> None:
-        """Until they are taken or refused. Raises if this worker may not report at all."""
+        """Sends until all are accepted or refused. Raises if this worker may not report at all."""
         pause, broken = FIRST_PAUSE, 0
         while True:
             try:
@@ -61,7 +62,7 @@ class WorkerReports:
                     raise
                 log.warning("can't report %d results for now: %s", len(batch), error)
                 broken += error.status == _BROKEN
-            if broken and len(batch) > 1:  # one of them may be what the server can't bear
+            if broken and len(batch) > 1:  # one of them may be what breaks the server
                 for report in batch:
                     await self.insist([report])
                 return
@@ -103,7 +104,7 @@ def report_of(result: TaskResult) -> TaskReport:
 
 
 def split(reports: list[TaskReport]) -> tuple[list[TaskReport], list[TaskReport]]:
-    """What goes into one request, and the rest."""
+    """The reports for one request, and the rest."""
     size = 0
     for count, report in enumerate(reports):
         size += len(bytes(report.output)) if isinstance(report.output, Raw) else 0
@@ -113,7 +114,7 @@ def split(reports: list[TaskReport]) -> tuple[list[TaskReport], list[TaskReport]
 
 
 def _instead(report: TaskReport, refusal: PlaitError) -> TaskReport | None:
-    if report.error is None:  # no other attempt would mend that
+    if report.error is None:  # no other attempt would fix that
         return TaskReport(id=report.id, error=TaskFailure.of(describe(refusal)), retryable=False)
     plain = TaskFailure(message=storable(report.error.message, _SHORT) or "the step failed")
     if report.error == plain and report.progress is UNSET:

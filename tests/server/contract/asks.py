@@ -101,6 +101,7 @@ ASKS: dict[str, Ask] = {
     "approvals.delegate": Ask(409, {"to": "ann"}),  # its caller is none of the approvers
     "approvals.link": Ask(201, {}),
     "dlq.list": Ask(),
+    "dlq.show": Ask(),
     "dlq.retry": Ask(body={}),
     "dlq.discard": Ask(body={}),
     "queues.list": Ask(),

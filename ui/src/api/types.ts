@@ -15,6 +15,7 @@ export type {
   Change,
   CreatedKey as NewKey,
   DeadLetter,
+  DeadLetterPage,
   Decided,
   Definition,
   DefinitionVersion,

@@ -1,8 +1,11 @@
-import type { ApprovalPage, DeadLetter } from "../api/types";
+import type { ApprovalPage, DeadLetterPage } from "../api/types";
 import { useResource } from "../api/use-resource";
 import { Icon, type IconName } from "../components/Icon";
 import { Link, useLocation } from "./router";
 import { usePoll } from "./use-poll";
+
+/** One more is asked for, to tell whether there are. */
+const COUNTED = 99;
 
 interface Item {
   to: string;
@@ -14,8 +17,8 @@ interface Item {
 
 export function Nav() {
   const { path } = useLocation();
-  const approvals = useResource<ApprovalPage>("/approvals?limit=500");
-  const letters = useResource<{ dead_letters: DeadLetter[] }>("/dlq");
+  const approvals = useResource<ApprovalPage>(`/approvals?limit=${COUNTED + 1}`);
+  const letters = useResource<DeadLetterPage>(`/dlq?limit=${COUNTED + 1}`);
   usePoll(() => {
     approvals.reload();
     letters.reload();
@@ -54,7 +57,7 @@ function NavItem({ to, label, icon, count = 0, keys, active }: Item & { active: 
         <span className="nav-label">{label}</span>
         {count > 0 && (
           <span className="nav-count">
-            {count > 99 ? "99+" : count}
+            {count > COUNTED ? `${COUNTED}+` : count}
             <span className="visually-hidden"> open</span>
           </span>
         )}

@@ -1,4 +1,4 @@
-"""A pipeline without a run: for programs, and for the command line."""
+"""Runs a pipeline without a workflow run: for programs, and for the command line."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ async def pipeline(
     egress: EgressSettings | None = None,
     auth_profiles: Profiles | None = None,
 ) -> Any:
-    """What the last of the steps gives for this data.
+    """Returns the output of the last step for this data.
 
     Raises `InvalidPipeline` with every flaw before anything runs, and `PipelineError` when a step fails. Requests go
-    through the guarded client; `egress` says where they may go.
+    through the guarded client; `egress` sets the allowed targets.
     """
     read_steps = read(values.decode(values.encode(steps)))
     jq = JqPool()

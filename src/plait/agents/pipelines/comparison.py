@@ -1,6 +1,6 @@
 """How JSON values compare: equality by value, and an order of types for sorting.
 
-1 equals 1.0; a boolean is no number, whatever Python thinks.
+1 equals 1.0; a boolean is not a number, although Python's is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BOOLEAN: Final = 2
 OTHER: Final = 3
 Rank = Literal[0, 1, 2, 3]
 _type_of: Callable[[Any], type[Any]] = type
-"""Asked for every value of a table, so not `isinstance`."""
+"""Called for every value of a table, so not `isinstance`."""
 NUMBERS: Final = frozenset[type[Any]]((int, float))
 TEXTS: Final = frozenset[type[Any]]((str,))
 _PLAIN: Final = NUMBERS | TEXTS | {type(None)}
@@ -24,7 +24,7 @@ _PLAIN: Final = NUMBERS | TEXTS | {type(None)}
 
 
 def rank(value: Any) -> Rank:
-    """Where the values of a type stand in an order: numbers, texts, booleans, all others."""
+    """The rank of a value's type in sorting: numbers, strings, booleans, all others."""
     if isinstance(value, str):
         return TEXT
     if isinstance(value, bool):
@@ -33,19 +33,19 @@ def rank(value: Any) -> Rank:
 
 
 def order_key(value: Any) -> tuple[int, Any]:
-    """Texts by code point, false before true, lists and objects by their canonical JSON."""
+    """Strings by code point, false before true, lists and objects by their canonical JSON."""
     found = rank(value)
     return found, canonical(value) if found == OTHER else value
 
 
 def alike(values: Iterable[Any]) -> bool:
-    """Whether Python compares and adds them as JSON does, each with each: only numbers, or only texts."""
+    """Whether Python compares and adds these values as JSON does: only numbers, or only strings."""
     kinds = set(map(_type_of, values))
     return kinds <= NUMBERS or kinds <= TEXTS
 
 
 def sort_keys(values: list[Any]) -> list[Any]:
-    """What to sort these by; values of one type are their own keys, which is several times faster."""
+    """Keys to sort these values by; values of one type are their own keys, which is several times faster."""
     return values if alike(values) else list(map(order_key, values))
 
 
@@ -62,7 +62,7 @@ def identity(value: Any) -> Any:
 
 
 def identities(values: list[Any]) -> list[Any]:
-    """Of a whole column; most columns are plain, and are their own."""
+    """Identities of a whole column; most columns are plain and need no conversion."""
     return values if set(map(_type_of, values)) <= _PLAIN else list(map(identity, values))
 
 

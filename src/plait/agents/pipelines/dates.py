@@ -1,4 +1,4 @@
-"""Dates and times out of texts."""
+"""Parses dates and times from strings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .steps import ParseDate
 
 
 class UnknownZone(Exception):
-    """There is no time zone of that name."""
+    """There is no time zone with that name."""
 
 
 @lru_cache(256)
@@ -25,7 +25,8 @@ def zone(name: str) -> tzinfo:
 
 
 def parse(step: ParseDate, data: object) -> list[Row]:
-    """As ISO 8601 with an offset: the text's own, or else the time zone's, the earlier one where clocks change."""
+    """ISO 8601 with an offset: the one in the text, else that of the time zone; the earlier one where a clock change
+    makes it ambiguous."""
     rows, into, place = rows_of(data), step.into or step.field, zone(step.tz)
     return [
         row if value is MISSING else row | {into: _parsed(step, value, index, place)}

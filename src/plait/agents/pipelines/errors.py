@@ -1,8 +1,8 @@
 """How a pipeline fails.
 
-InvalidPipeline     it can't run as it is written; nothing of it ran
-PipelineError       a step met data that it can't work on, or a limit; the steps before it ran
-StepError           the same, as the step itself says it: it does not know its number
+InvalidPipeline     it can't run as written; no step ran
+PipelineError       a step met data that it can't process, or a limit; the steps before it ran
+StepError           the same, raised by the step itself, which does not know its number
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from plait.kernel.errors import InvalidInput
 
 
 class InvalidPipeline(InvalidDefinition):
-    """It is no pipeline. The text names the first flaw, `flaws` has them all."""
+    """Not a valid pipeline. The text names the first flaw; `flaws` has them all."""
 
     def __init__(self, notes: Sequence[Note]) -> None:
         super().__init__("pipeline.invalid", notes)
 
 
 class StepError(Exception):
-    """The step can't go on; the message says why."""
+    """The step can't continue; the message says why."""
 
     def __init__(self, message: str, *, retryable: bool = False) -> None:
         super().__init__(message)

@@ -30,7 +30,7 @@ from .steps import (
 )
 
 _ON_LOOP: Final = 100
-"""Rows that are worked on without a thread."""
+"""Rows that are processed on the event loop, without a thread."""
 
 
 class Jq(Protocol):
@@ -40,7 +40,7 @@ class Jq(Protocol):
 
 
 Load = Callable[[str], Awaitable[Any]]
-"""Reads a table that is kept elsewhere, by its reference. Raises `StepError`."""
+"""Loads a stored table by its reference. Raises `StepError`."""
 
 
 async def no_references(reference: str) -> Any:
@@ -48,7 +48,7 @@ async def no_references(reference: str) -> Any:
 
 
 class Execution:
-    """What pipelines use of the world; one serves many."""
+    """Executes pipelines with the I/O that they need; one serves many."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Execution:
         self._auth_profiles = auth_profiles or {}
 
     async def run(self, steps: Sequence[Step], data: Any) -> Any:
-        """What the last step gives. Raises `InvalidPipeline` before anything runs, or `PipelineError`."""
+        """Returns the output of the last step. Raises `InvalidPipeline` before anything runs, or `PipelineError`."""
         await self.check(steps)
         fits = False
         number, deadline = 0, asyncio.get_running_loop().time() + SECONDS
@@ -82,7 +82,7 @@ class Execution:
         return data
 
     async def check(self, steps: Sequence[Step], pointer: str = "") -> None:
-        """What reading can't tell: whether queries are jq, and profiles are there."""
+        """Checks what the reader can't: that queries are valid jq, and that profiles exist."""
         notes: list[Note] = []
         for at, step in enumerate(steps):
             if isinstance(step, JqTransform):
@@ -123,7 +123,7 @@ class Execution:
 
 
 _CHOOSING: Final = (TableSort, TableFilter, TopK)
-"""Steps that give some of the rows that they got: what fitted before fits after."""
+"""Steps that return some of their input rows: if the input is within the limits, so is the output."""
 Pure = TableSort | TableFilter | TableSelect | TopK | GroupBy | RegexExtract | ParseDate
 
 
@@ -148,7 +148,7 @@ def _pure(step: Pure, data: Any) -> Any:
 
 
 async def _in_thread_if_long(work: Callable[[], Any], data: Any) -> Any:
-    """Tables are worked on beside the event loop, which others use; for a few rows that is not worth it."""
+    """Processes tables in a thread, so that the event loop stays free; for a few rows that is not worth it."""
     if isinstance(data, list) and len(cast("list[Any]", data)) <= _ON_LOOP:
         return work()
     return await asyncio.to_thread(work)

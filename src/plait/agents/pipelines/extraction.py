@@ -1,4 +1,4 @@
-"""Parts of texts, by a regular expression that takes linear time."""
+"""Extracts parts of strings by a regular expression, in linear time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from .fields import column, kind_of, rows_of
 from .steps import RegexExtract
 
 _MOST_STEPS: Final = 10_000_000
-"""Of the matcher, in all rows: some seconds."""
+"""Matcher steps over all rows: some seconds."""
 
 
 def extract(step: RegexExtract, data: object) -> Any:
-    """Rows with the first match of a field; without a field, the first match of a text, or of each text in a list."""
+    """Rows with the first match of a field; without a field, the first match of a string, or of each string in a
+    list."""
     matcher = _Matcher(compiled(step.pattern))
     if step.field is not None:
         return _in_rows(step.field, step.into or f"{step.field}_extracted", matcher, data)

@@ -1,4 +1,4 @@
-"""Fields of rows by name or by dotted path."""
+"""Fields of rows by name or dotted path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MISSING: Final[Any] = object()
 
 
 def column(rows: Sequence[Row], path: str) -> list[Any]:
-    """A field of all rows. A key of exactly that name wins over the path; indexes of lists are no paths."""
+    """A field of all rows. A key with exactly that name wins over the path; paths have no list indexes."""
     if "." not in path:
         return [row.get(path, MISSING) for row in rows]
     parts = path.split(".")
@@ -34,7 +34,7 @@ def or_null(values: Iterable[Any]) -> list[Any]:
 
 
 def rows_of(data: object, what: str = "the incoming data") -> list[Row]:
-    """A table, or an error that says where it is none."""
+    """The data as a table. Raises an error that says where it is not one."""
     if not isinstance(data, list):
         raise StepError(f"{what} must be a list of objects, got {kind_of(data)}")
     rows = cast("list[Any]", data)
@@ -47,7 +47,7 @@ def rows_of(data: object, what: str = "the incoming data") -> list[Row]:
 
 
 def kind_of(value: object) -> str:
-    """A JSON type, as a message names it."""
+    """The name of a JSON type, for messages."""
     match value:
         case None:
             return "null"

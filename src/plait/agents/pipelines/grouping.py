@@ -1,4 +1,4 @@
-"""Groups of rows, and what becomes of each: a count, a sum, an average, the least or the greatest."""
+"""Groups rows and aggregates each group: count, sum, average, minimum or maximum."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .steps import GroupBy, names
 
 
 def group(step: GroupBy, data: object) -> list[Row]:
-    """In the order in which the groups first appear; a missing key is null."""
+    """Groups appear in the order of their first row; a missing key is null."""
     by, rows = names(step.by), rows_of(data)
     result = "count" if step.agg == "count" else f"{step.agg}_{step.field}"
     values = column(rows, step.field) if step.field is not None else []
@@ -68,7 +68,7 @@ def _check_numbers(step: GroupBy, found: list[Any], rows: list[int], values: lis
 
 
 def _total(numbers: list[Any], among: int = 0) -> int | float:
-    """Their sum, or its share for each of so many. Exact: the order of the rows makes no difference."""
+    """The sum, or with `among` the average. Exact: the order of the rows makes no difference."""
     try:
         total = math.fsum(numbers) if any(isinstance(each, float) for each in numbers) else sum(numbers)
         result = total / among if among else total

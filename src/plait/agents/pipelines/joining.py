@@ -1,4 +1,4 @@
-"""Two tables into one, by the fields that they share."""
+"""Joins two tables by the fields that they share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Key = tuple[Any, ...] | None
 
 
 def join(step: Join, left: object, right: object, most_rows: int) -> list[Row]:
-    """In the order of the left table, then of the right one. Keys that are null or missing never match."""
+    """Rows in the order of the left table, then of the right one. Keys that are null or missing never match."""
     lefts, rights = rows_of(left, "left"), rows_of(right, "right")
     on = names(step.on)
     renamed = _renamed(lefts, rights, on)
@@ -27,7 +27,7 @@ def join(step: Join, left: object, right: object, most_rows: int) -> list[Row]:
     pairs = large_tables.matches(*keys, keep_left=step.how == "left", most=most_rows)
     if pairs is None:
         pairs = _pairs(*keys, keep_left=step.how == "left", most=most_rows)
-    if isinstance(pairs, TooMany):  # counted before it is made: a join can be as large as the product of its tables
+    if isinstance(pairs, TooMany):  # counted before it is built: a join can be as large as the product of its tables
         raise StepError(f"it has more than {most_rows:,} rows")
     return [lefts[left] | (absent if right is None else added[right]) for left, right in pairs]
 
@@ -49,12 +49,12 @@ def _pairs(lefts: list[list[Any]], rights: list[list[Any]], *, keep_left: bool, 
 
 
 def _keys(columns: list[list[Any]]) -> list[Key]:
-    """None, which nothing is kept under, for keys that are null or missing."""
+    """None for keys that are null or missing; nothing is stored under None."""
     return [None if None in key else key for key in zip(*map(identities, columns), strict=True)]
 
 
 def _renamed(lefts: Sequence[Row], rights: Sequence[Row], on: Sequence[str]) -> dict[str, str]:
-    """What each field of the right table is called in the result; those that both are joined by are the left one's."""
+    """The name of each right-hand field in the result; fields that both are joined by come from the left table."""
     taken = set(on).union(*lefts)
     renamed: dict[str, str] = {}
     for name in dict.fromkeys(chain.from_iterable(rights)):

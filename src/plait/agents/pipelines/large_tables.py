@@ -1,8 +1,8 @@
-"""Columns of large tables, sorted, filtered, grouped and matched by Polars where that is installed (extra `tables`).
+"""Sorts, filters, groups and joins columns of large tables with Polars, if it is installed (extra `tables`).
 
-Everything here answers with places of rows, or with None: the column does not fit, and plain code does the work. A
-column fits if Polars compares its values exactly as JSON does: only whole numbers of 64 bits, only fractions, or only
-texts, and nulls beside them. Sums of fractions are rounded once, at their end, so these are only gathered here.
+All functions return row indexes, or None if the column does not fit and plain code has to do the work. A column fits
+if Polars compares its values exactly as JSON does: only 64-bit integers, only floats, or only strings, each with
+nulls. Sums of floats are rounded once, at the end, so their values are only collected here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 import msgspec
 
 LEAST_ROWS = 10_000
-"""In fewer rows there is nothing to gain. Tests and benchmarks set it."""
+"""Smaller tables gain nothing. Tests and benchmarks set it."""
 _NULL: Final = type(None)
 _type_of: Callable[[Any], type[Any]] = type
 _LARGEST: Final = 2**63 - 1
@@ -22,16 +22,16 @@ _COMPARE: Final = {"<": "lt", ">": "gt", "<=": "le", ">=": "ge", "==": "eq_missi
 
 Compute = Callable[[list[Any]], Any]
 Pair = tuple[int, int | None]
-"""A row of the left table, and one of the right table that it meets."""
+"""A row of the left table, and its match in the right one."""
 
 
 class TooMany(msgspec.Struct, frozen=True):
-    """More rows than are allowed."""
+    """The result would have more rows than allowed."""
 
 
 @cache
 def _polars() -> Any:
-    """None where it is not installed."""
+    """None if it is not installed."""
     try:
         import polars
     except ModuleNotFoundError:
@@ -45,7 +45,7 @@ def _installed(rows: int) -> Any:
 
 
 def order(values: list[Any], *, descending: bool) -> list[int] | None:
-    """Where the rows of a sorted column are; equal ones stay in order. Without nulls."""
+    """Row indexes in sorted order; the sort is stable. Only for columns without nulls."""
     pl = _installed(len(values))
     if pl is None:
         return None
@@ -57,7 +57,7 @@ def order(values: list[Any], *, descending: bool) -> list[int] | None:
 
 
 def kept(values: list[Any], op: str, wanted: Any) -> list[int] | None:
-    """Where a condition holds."""
+    """Indexes of the rows that meet a condition."""
     pl = _installed(len(values))
     if pl is None or op not in _COMPARE or wanted is None:
         return None
@@ -68,8 +68,7 @@ def kept(values: list[Any], op: str, wanted: Any) -> list[int] | None:
 
 
 def groups(columns: list[list[Any]], values: list[Any], agg: str, compute: Compute) -> list[tuple[int, Any]] | None:
-    """The first row of each group, in the order of these, and what becomes of its values; `compute` says what becomes
-    of fractions."""
+    """The first row of each group, in that order, and the group's aggregate; `compute` aggregates floats."""
     pl = _installed(len(columns[0]))
     if pl is None:
         return None
@@ -96,8 +95,8 @@ def groups(columns: list[list[Any]], values: list[Any], agg: str, compute: Compu
 def matches(
     lefts: list[list[Any]], rights: list[list[Any]], *, keep_left: bool, most: int
 ) -> Iterable[Pair] | TooMany | None:
-    """Which rows of two tables have equal keys, in the order of the left one, then of the right one. Nulls equal
-    nothing. With `keep_left`, a row that meets none stands with None."""
+    """Pairs of rows with equal keys, in the order of the left table, then of the right one. Nulls equal nothing. With
+    `keep_left`, a row without a match is paired with None."""
     pl = _installed(max(len(lefts[0]), len(rights[0])))
     if pl is None:
         return None
@@ -119,7 +118,7 @@ def _grouped(pl: Any, frame: Any, aggregate: Any) -> Any:
 
 
 def _keys(pl: Any, columns: list[list[Any]]) -> Any:
-    """With the places of the rows; None if one of them does not fit."""
+    """A frame of the keys and their row indexes; None if a column does not fit."""
     found = [_series(pl, column) for column in columns]
     if any(each is None for each in found):
         return None
@@ -134,12 +133,12 @@ def _series(pl: Any, values: list[Any]) -> Any:
         return None
     try:
         return pl.Series(values=values, dtype=dtype, strict=True)
-    except (OverflowError, TypeError, pl.exceptions.PolarsError):  # a number of more than 64 bits
+    except (OverflowError, TypeError, pl.exceptions.PolarsError):  # an integer of more than 64 bits
         return None
 
 
 def _adds_up(pl: Any, numbers: Any) -> bool:
-    """Whether they are numbers, and no sum of whole ones can leave 64 bits."""
+    """Whether they are numbers, and no sum of the integers can overflow 64 bits."""
     if numbers.dtype != pl.Int64:
         return numbers.dtype == pl.Float64
     least, most = numbers.min(), numbers.max()

@@ -1,10 +1,10 @@
-"""How much a pipeline may work on."""
+"""Size limits of pipelines."""
 
 from typing import Final
 
 MOST_ROWS: Final = 100_000
 MOST_BYTES: Final = 10 * 1024 * 1024
-"""Of what one step gives, as JSON."""
+"""Bytes of one step's output, as JSON."""
 MOST_VALUES: Final = 2_000_000
-"""Of a table that is read from text; what else comes from outside may have far fewer."""
+"""Values of a table that is read from text; other outside data may have far fewer."""
 SECONDS: Final = 60.0

@@ -1,4 +1,4 @@
-"""Reads a pipeline as it was written: every flaw is found before anything runs."""
+"""Parses a pipeline as written: every flaw is found before anything runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CODE: Final = "pipeline.invalid"
 
 
 def read(pipeline: object, pointer: str = "") -> tuple[Step, ...]:
-    """The steps of a pipeline. Raises `InvalidPipeline`, with `pointer` before the place of each flaw."""
+    """Parses the steps of a pipeline. Raises `InvalidPipeline`, with `pointer` before the place of each flaw."""
     steps, notes = examine(pipeline, pointer)
     if notes:
         raise InvalidPipeline(notes)
@@ -29,7 +29,7 @@ def read(pipeline: object, pointer: str = "") -> tuple[Step, ...]:
 
 
 def examine(pipeline: object, pointer: str = "") -> tuple[tuple[Step, ...], list[Note]]:
-    """The steps that can be read, and all flaws."""
+    """The steps that can be parsed, and all flaws."""
     if not isinstance(pipeline, list):
         return (), [Note(pointer, "a pipeline must be an array of steps", "", _CODE)]
     written = cast("list[Any]", pipeline)
@@ -63,7 +63,7 @@ def _step(reader: ShapeReader, written: Any, at: str, number: int) -> Step | Non
 
 
 def _with_null(step: Step, parameters: Mapping[str, Any]) -> Step:
-    """Null is a value to compare with, which the reader of shapes takes for an absent one."""
+    """Null is a value to compare with, but the decoder treats it as absent."""
     if not isinstance(step, TableFilter) or "value" not in parameters["condition"]:
         return step
     condition = step.condition
@@ -71,7 +71,7 @@ def _with_null(step: Step, parameters: Mapping[str, Any]) -> Step:
 
 
 def _flaws(step: Step) -> Iterator[tuple[str, str, str]]:
-    """What no type can say: parameter, flaw, fix."""
+    """What types can't express: parameter, flaw, fix."""
     match step:
         case TableFilter(condition=Condition(value=value)) if value is UNSET:
             yield "condition", "condition.value is required", "null is a value, too"

@@ -1,4 +1,4 @@
-"""The one step that reaches outside: a request through the guarded client. Incoming data is ignored."""
+"""The only step that reaches outside: a request through the guarded client. Incoming data is ignored."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .steps import HttpRequest
 
 Send = Callable[[Request], Awaitable[Response]]
 Profiles = Mapping[str, AuthProfile | Mapping[str, str]]
-"""Headers alone are for steps that people wrote; a profile goes to its hosts only."""
+"""Plain headers are for steps that people wrote; a profile goes to its hosts only."""
 
 _SECONDS: Final = 30.0
 _RETRYABLE: Final = frozenset({408, 425, 429})
 
 
 async def fetch(step: HttpRequest, send: Send, profiles: Profiles) -> Any:
-    """What the other side returned as JSON; nothing is null."""
+    """The response as JSON; an empty one is null."""
     try:
         response = await send(_request(step, profiles))
     except EgressError as error:
@@ -70,7 +70,7 @@ def _url(step: HttpRequest, query: Mapping[str, Any]) -> str:
 
 
 def _texts(value: Any) -> str | list[str]:
-    """A list repeats the name."""
+    """A list repeats the parameter."""
     return [_text(each) for each in cast("list[Any]", value)] if isinstance(value, list) else _text(value)
 
 
@@ -94,7 +94,7 @@ def _headers(step: HttpRequest, profiles: Profiles) -> dict[str, str]:
 
 
 def _parsed_host(step: HttpRequest) -> str:
-    """As the guarded client reads it."""
+    """The host as the guarded client parses it."""
     try:
         return parse_url(_url(step, {})).host
     except EgressError as error:

@@ -11,7 +11,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=1000)]
 Operator = Literal["<", ">", "<=", ">=", "==", "!=", "in", "contains"]
 Aggregate = Literal["count", "sum", "avg", "min", "max"]
 Table = Name | list[Any] | None
-"""A reference to a table that is kept elsewhere, or the table itself; None is the incoming data."""
+"""A reference to a stored table, or the table itself; None is the incoming data."""
 
 
 class HttpRequest(msgspec.Struct, frozen=True):
@@ -96,5 +96,5 @@ NAMES: Final = {type: name for name, type in STEPS.items()}
 
 
 def names(given: str | list[str]) -> list[str]:
-    """One name may stand for a list of one."""
+    """A single name stands for a list of one."""
     return [given] if isinstance(given, str) else given

@@ -1,4 +1,4 @@
-"""Sorting, filtering and choosing rows."""
+"""Sorts, filters and selects rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _order(keys: list[Any], step: TableSort) -> list[int]:
 
 
 def filter(step: TableFilter, data: object) -> list[Row]:
-    """A row that lacks the field is dropped, whatever the operator."""
+    """A row without the field is dropped, whatever the operator."""
     rows, condition = rows_of(data), step.condition
     values = column(rows, condition.field)
     if (places := large_tables.kept(values, condition.op, condition.value)) is not None:
@@ -51,7 +51,7 @@ def filter(step: TableFilter, data: object) -> list[Row]:
 
 
 def _ordered(rows: list[Row], values: list[Any], condition: Condition) -> list[Row]:
-    """Only numbers and texts have an order, each among themselves."""
+    """Only numbers and strings have an order, each among themselves."""
     compare, wanted = _ORDERED[condition.op], cast("Any", condition.value)
     kinds = next((each for each in (NUMBERS, TEXTS) if type(wanted) in each), frozenset[type[Any]]())
     return [row for row, value in zip(rows, values, strict=True) if type(value) in kinds and compare(value, wanted)]
@@ -90,7 +90,7 @@ def _contains(found: Any, value: Any) -> bool:
 
 
 def select(step: TableSelect, data: object) -> list[Row]:
-    """Only these fields, in that order; null where a row has none."""
+    """Only these fields, in this order; null if a row lacks one."""
     rows = rows_of(data)
     columns = [or_null(column(rows, field)) for field in step.fields]
     return [dict(zip(step.fields, values, strict=True)) for values in zip(*columns, strict=True)]

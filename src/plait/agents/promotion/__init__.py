@@ -1,5 +1,5 @@
-"""Pipelines that agents used often enough become tools of their namespace, once, with their own name.
+"""Pipelines that agents use often enough become tools of their namespace, once, with a name of their own.
 
-`promotable` says which may, `tool_log` is the log of a namespace, `promotions` counts uses and writes it,
-`promoted_tools` offers them to agents, and `tool_list` is `engine.tools`.
+`promotable` decides which may, `tool_log` folds the log of a namespace, `promotions` counts uses and writes the log,
+`promoted_tools` offers the tools to agents, and `tool_list` is `engine.tools`.
 """

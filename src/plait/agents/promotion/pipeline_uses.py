@@ -1,4 +1,4 @@
-"""Tells the promotions of pipelines that agents ran; what goes wrong with that never fails the agent."""
+"""Reports the pipelines that agents ran to the promotions; an error in that never fails the agent."""
 
 from __future__ import annotations
 

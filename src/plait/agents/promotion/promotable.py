@@ -1,4 +1,4 @@
-"""Which pipelines may become tools, and what they are called and take. Pure."""
+"""Which pipelines may become tools, and the names and parameters of those tools. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plait.definitions.hashing import canonical
 Steps = Sequence[Mapping[str, Any]]
 
 MOST_BYTES: Final = 16 * 1024
-"""Of a pipeline: one that holds a whole table is data, and no tool."""
+"""Bytes of a pipeline: one that contains a whole table is data, not a tool."""
 _SECRET: Final = re.compile(r"secret|token|passw|key|credential|authoriz", re.IGNORECASE)
 _REFERENCES: Final = ("cas://", "artifact://")
 _TYPES: Final[tuple[tuple[type[Any], str], ...]] = (
@@ -26,11 +26,12 @@ _TYPES: Final[tuple[tuple[type[Any], str], ...]] = (
     (dict, "object"),
 )
 _SHORTEST: Final = 6
-"""Characters of the hash in a name."""
+"""Characters of the hash used in a name, at least."""
 
 
 def is_promotable(steps: Steps) -> bool:
-    """Not what may hold a secret, and not what names values of one run: every agent of the namespace may call it."""
+    """Pipelines that may contain a secret or that name values of one run are not: every agent of the namespace may call
+    the tool."""
     if len(canonical(list(steps))) > MOST_BYTES:
         return False
     requests = [step for step in steps if step.get("step") == "http_request"]
@@ -41,7 +42,7 @@ def is_promotable(steps: Steps) -> bool:
 
 
 def name_of(steps: Steps, digest: str, taken: Mapping[str, Any]) -> str:
-    """`pipe_<first>_<last>_<hash6>`; with more of the hash where another pipeline has that name."""
+    """`pipe_<first>_<last>_<hash6>`; more of the hash if another pipeline has that name."""
     start = f"{PROMOTED}{steps[0]['step']}_{steps[-1]['step']}_"
     lengths = range(_SHORTEST, len(digest) + 1)
     return next(name for length in lengths if (name := f"{start}{digest[:length]}") not in taken)
@@ -52,13 +53,13 @@ def description_of(steps: Steps) -> str:
 
 
 def parameters_of(steps: Steps) -> dict[str, Any]:
-    """The `params` of its requests, by their names; a name that is used again gets the number of its step."""
+    """The `params` of its requests, by name; a repeated name gets the number of its step."""
     properties = {name: _property(steps[at]["params"][key]) for name, at, key in _places(steps)}
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def filled(steps: Steps, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The pipeline with what a call gives, in place of what was written."""
+    """The pipeline with the arguments of a call in place of the original values."""
     made = [deepcopy(dict(step)) for step in steps]
     for name, at, key in _places(steps):
         if name in arguments:
@@ -67,7 +68,7 @@ def filled(steps: Steps, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _places(steps: Steps) -> Iterator[tuple[str, int, str]]:
-    """Each parameter: its name, the step's index, and what it is called there."""
+    """Each parameter: its name, the step's index, and its name in that step."""
     seen: set[str] = set()
     for at, step in enumerate(steps):
         params: dict[str, Any] = step.get("params") or {} if step.get("step") == "http_request" else {}
@@ -94,7 +95,7 @@ def _has_secrets(step: Mapping[str, Any]) -> bool:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Of fields, at any depth."""
+    """Names of fields, at any depth."""
     if isinstance(value, dict):
         for name, each in cast("dict[str, Any]", value).items():
             yield name

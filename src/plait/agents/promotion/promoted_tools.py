@@ -13,10 +13,10 @@ from .promotions import Promotions
 from .tool_log import PromotedTool
 
 RunPipeline = Callable[[list[dict[str, Any]], ToolUse], Awaitable[Any]]
-"""Executes a pipeline on what the agent works on, as `execute_pipeline` does, but without counting it as a use."""
+"""Executes a pipeline on the agent's payload, like `execute_pipeline`, but without counting it as a use."""
 
 MOST_OFFERED: Final = 200
-"""Of a namespace, to one execution; `search_tools` finds the others."""
+"""Tools of a namespace offered to one execution; `search_tools` finds the others."""
 
 
 class PipelineTool:
@@ -32,7 +32,8 @@ class PipelineTool:
 
 
 class PromotedTools:
-    """For those who may use `execute_pipeline`, the newest ones; and whatever a node names, however old."""
+    """Offers the newest ones to agents that may use `execute_pipeline`; also any tool that a node names, however
+    old."""
 
     def __init__(self, promotions: Promotions, run: RunPipeline, most: int = MOST_OFFERED) -> None:
         self._promotions = promotions

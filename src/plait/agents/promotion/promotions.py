@@ -1,9 +1,9 @@
-"""Counts the uses of pipelines, and promotes each once, whichever process saw the use that was enough.
+"""Counts the uses of pipelines, and promotes each once, whichever process saw the deciding use.
 
-A use is a record of its own, named by the pipeline and the call: a call that is repeated after a crash is the same
-record. The promotion is an event of the namespace's stream; of two processes that want to write it, the second reads on
-and finds it there. Uses are forgotten then: what was ever promoted is not counted again. Those that were never enough
-are trimmed with retention (`engine.record_trims`).
+A use is a record of its own, keyed by the pipeline and the call: a call that is repeated after a crash is the same
+record. The promotion is an event of the namespace's stream; if two processes want to write it, the second reads the
+stream again and finds it there. Then the uses are deleted: a pipeline that was ever promoted is not counted again.
+Uses that never led to a promotion are trimmed by retention (`engine.record_trims`).
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _log = logging.getLogger("plait.agents")
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What is known of one namespace."""
+    """What is known about one namespace."""
 
     log: ToolLog
     stream: Stream
     follower: Follower[ToolEvent]
     writing: asyncio.Lock
-    """Writers of this process queue up, where they would only be refused by each other's appends."""
+    """Writers of this process queue here; otherwise their appends would conflict with each other."""
 
 
 class Promotions:
-    """Of all namespaces, as this process knows them."""
+    """Promotions of all namespaces, as known to this process."""
 
     def __init__(self, records: Records, clock: Clock) -> None:
         self._records = records
@@ -53,8 +53,8 @@ class Promotions:
         self._entries: dict[str, _Entry] = {}
 
     async def used(self, namespace: str, steps: Steps, key: str, enough: int = USES) -> PromotedTool | None:
-        """A pipeline was executed with success by the call `key`. What it was promoted to, if this use was enough; to
-        tell of the same call again changes nothing."""
+        """Records that the call `key` executed a pipeline successfully. Returns the tool that it was promoted to, if
+        this use was enough; reporting the same call again changes nothing."""
         if enough <= 0 or not is_promotable(steps):
             return None
         digest = hashlib.sha256(canonical(list(steps))).hexdigest()
@@ -71,11 +71,11 @@ class Promotions:
         return made
 
     async def list(self, namespace: str) -> list[PromotedTool]:
-        """The oldest first."""
+        """Oldest first."""
         return [*(await self._refreshed(namespace)).log.tools.values()]
 
     async def remove(self, namespace: str, name: str) -> bool:
-        """Takes a tool away for good: its pipeline is never promoted again. False if there is none."""
+        """Removes a tool for good: its pipeline is never promoted again. False if there is none."""
         entry = self._entry(namespace)
         async with entry.writing:
             while True:
@@ -87,7 +87,7 @@ class Promotions:
                     return True
 
     async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """`tool.promoted` and `tool.removed`, past event `after`."""
+        """`tool.promoted` and `tool.removed`, after event `after`."""
         return [entry.recorded for entry in await self._entry(namespace).stream.read(after, limit)]
 
     async def _promote(self, namespace: str, steps: Steps, digest: str, uses: int) -> PromotedTool | None:

@@ -1,7 +1,7 @@
-"""How many uses make a pipeline a tool; 0: it never becomes one."""
+"""How many uses turn a pipeline into a tool; 0: never."""
 
 from typing import Final
 
 USES: Final = 2
-"""Unless the namespace says otherwise."""
+"""Default for namespaces without a setting."""
 MOST_USES: Final = 1_000

@@ -17,7 +17,7 @@ PROMOTED_TOOL: Final = Noun(
 
 
 class ToolList:
-    """Of one namespace; `of` gives that of another."""
+    """Tools of one namespace; `of` returns those of another."""
 
     def __init__(self, promotions: Promotions, namespace: str = DEFAULT_NAMESPACE) -> None:
         self._promotions = promotions
@@ -27,14 +27,14 @@ class ToolList:
         return ToolList(self._promotions, namespace)
 
     async def list(self) -> list[PromotedTool]:
-        """The oldest first."""
+        """Oldest first."""
         return await self._promotions.list(self.namespace)
 
     async def remove(self, name: str) -> None:
-        """Takes a tool away, and its pipeline is never promoted again; durable when this returns."""
+        """Removes a tool; its pipeline is never promoted again. Durable when this returns."""
         if not await self._promotions.remove(self.namespace, name):
             raise PROMOTED_TOOL.missing(name)
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """`tool.promoted` and `tool.removed`, past event `after`."""
+        """`tool.promoted` and `tool.removed`, after event `after`."""
         return await self._promotions.events(self.namespace, after, limit)

@@ -1,4 +1,4 @@
-"""The log of a namespace's promoted tools, and what it says when it is folded."""
+"""The log of a namespace's promoted tools, and the state folded from it."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class PromotedTool(msgspec.Struct, frozen=True):
     name: str
     hash: str
     uses: int
-    """When it was promoted."""
+    """Uses at the time of promotion."""
     steps: list[dict[str, Any]]
     at: Millis
 
 
 class ToolLog:
-    """Changed by `apply` alone."""
+    """Changed only by `apply`."""
 
     def __init__(self) -> None:
         self.tools: dict[str, PromotedTool] = {}
-        """By name, the oldest first."""
+        """By name, oldest first."""
         self.hashes: set[str] = set()
-        """Of all that ever were promoted: none of them is promoted again."""
+        """Hashes of all pipelines ever promoted: none is promoted again."""
         self.names: dict[str, str] = {}
-        """Hashes by every name that was ever given: a name never means another pipeline."""
+        """The hash behind every name ever given: a name never comes to mean another pipeline."""
 
     def apply(self, event: ToolEvent, at: Millis) -> None:
         match event:

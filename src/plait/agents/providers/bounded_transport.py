@@ -1,4 +1,4 @@
-"""A transport that reads no more than the operator allows, and nothing that would have to be unpacked first."""
+"""A transport that reads no more bytes than the operator allows and refuses compressed responses."""
 
 from __future__ import annotations
 

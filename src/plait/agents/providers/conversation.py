@@ -1,4 +1,4 @@
-"""A conversation in the library's words, and its answer in ours."""
+"""Translates a conversation to the library's types, and its answer back to ours."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ANSWER: Final = "answer"
 
 
 def messages_of(request: ours.ModelRequest) -> list[ModelMessage]:
-    """All but the system messages at the beginning, which are its instructions."""
+    """All messages except the leading system messages, which become the instructions."""
     found: list[ModelMessage] = []
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     first = len(_leading(request.messages))
@@ -57,7 +57,7 @@ def parameters_of(request: ours.ModelRequest, *, native_answers: bool) -> ModelR
                 name=each.name,
                 description=each.description,
                 parameters_json_schema=dict(each.parameters),
-                strict=False,  # a strict schema may have no optional parameters
+                strict=False,  # a strict schema can't have optional parameters
             )
             for each in request.tools
         ],
@@ -93,8 +93,8 @@ def _leading(messages: Sequence[ours.ChatMessage]) -> list[ours.ChatMessage]:
 
 
 def _instructions(request: ours.ModelRequest, *, schema_in_prompt: bool) -> Iterator[InstructionPart]:
-    """What is before the first cache point is the same in every call: providers cache up to the first part that is
-    not static. What follows is cached with the conversation."""
+    """Everything before the first cache point is the same in every call: providers cache up to the first part that is
+    not static. The rest is cached with the conversation."""
     leading = _leading(request.messages)
     fixed = min((at for at in request.cache_points if at < len(leading)), default=-1)
     for at, message in enumerate(leading):
@@ -123,7 +123,7 @@ def _part(message: ours.ChatMessage, names: Mapping[str, str], *, cached: bool) 
 
 
 def _reply(message: ours.ChatMessage) -> ModelResponse:
-    """Providers take objects as arguments only: what was none is told to the model as an error anyway."""
+    """Providers accept only objects as arguments. The model is told about other values as an error anyway."""
     text = [TextPart(message.content)] if message.content else []
     calls = [
         ToolCallPart(
@@ -141,7 +141,7 @@ def _object(arguments: Any) -> dict[str, Any]:
 
 
 def _arguments(given: object) -> Any:
-    """As JSON; what can't be read stays the text that the model wrote."""
+    """Parsed JSON; what can't be parsed stays the text that the model wrote."""
     if given is None:
         return {}
     if not isinstance(given, str):

@@ -1,7 +1,7 @@
-"""The endpoint of one model: a client of its provider, under the rules for egress.
+"""The endpoint of one model: a client of its provider, under the egress rules.
 
-The operator named the endpoint, so it may be private; but only it is reached, whatever an answer redirects to. All that
-needs the library is below here, so it is imported with the first call.
+The operator named the endpoint, so it may be private; but nothing else is reached, wherever a response redirects.
+Everything that needs the library is imported from here, so it is loaded with the first call.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _URLS: Final[dict[Provider, str]] = {
     "google": "https://generativelanguage.googleapis.com",
 }
 _NO_KEY: Final = "none"
-"""What clients send that insist on a key, to endpoints that need none."""
+"""Sent to endpoints without a key by clients that insist on one."""
 
 
 class Endpoint:
@@ -96,17 +96,17 @@ class Endpoint:
             "max_tokens": request.max_tokens,
             "timeout": request.timeout,
             "request_timeout": request.timeout,
-            "max_retries": 0,  # the kernel repeats, once for all
+            "max_retries": 0,  # the kernel retries, in one place for all
             "extra_headers": headers,
         }
         if request.cache_points:
-            # With tools there will be more turns, which read what this one wrote
+            # With tools there will be more turns, which read the cache that this one wrote
             options["cache"] = {"messages": bool(request.tools)}
         return options
 
 
 def rules_for(url: str, egress: EgressSettings, *, named: bool) -> EgressSettings:
-    """The operator's rules, for one endpoint: what they deny stays denied."""
+    """The operator's rules, narrowed to one endpoint: what they deny stays denied."""
     target = parse_url(url)
     return msgspec.structs.replace(
         egress,
@@ -117,7 +117,7 @@ def rules_for(url: str, egress: EgressSettings, *, named: bool) -> EgressSetting
 
 
 def _model(settings: ModelSettings, url: str, key: str, client: httpx2.AsyncClient) -> Model:
-    """Each is imported where it is needed: they take seconds."""
+    """Each library is imported only when needed: they take seconds."""
     match settings.provider:
         case "openai":
             from pydantic_ai.models.openai import OpenAIChatModel

@@ -1,4 +1,4 @@
-"""What goes wrong with a call, as one of the kinds that the loop knows. Texts name no key and no header."""
+"""Maps call errors to the kinds that the loop knows. Texts contain no key and no header."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS: Final[tuple[tuple[type[Exception], ErrorKind, str], ...]] = (
     (theirs.ModelRequestRejectedError, "invalid_request", "its endpoint refused the request"),
     (theirs.UserError, "invalid_request", "the request can't be sent to it"),
 )
-"""The first that fits."""
+"""The first match wins."""
 _UNREADABLE: Final = "its endpoint answered what can't be read"
 
 
@@ -38,7 +38,7 @@ def error_of(model: str, error: Exception, secrets: Iterable[Secret]) -> ModelEr
 
 
 def unreadable(model: str) -> ModelError:
-    """For an answer without any content, and without a reason for that."""
+    """For an answer without content and without a reason for that."""
     return ModelError("overloaded", f"model `{model}`: {_UNREADABLE}")
 
 
@@ -65,7 +65,7 @@ def _retry_after(error: Exception) -> float | None:
 
 
 def _detail(error: Exception) -> str:
-    """What the provider says, as far as it says it in a field for that: a body may echo headers and prompts."""
+    """The provider's message, if it is in a field meant for it: a body may echo headers and prompts."""
     if (refused := _refused_by_egress(error)) is not None:
         return f"{refused.what}: {refused.why}" if refused.why else refused.what
     status = f"status {error.status_code}" if isinstance(error, theirs.ModelHTTPError) else ""
@@ -85,7 +85,7 @@ def _said(body: object) -> str:
 
 
 def _refused_by_egress(error: BaseException | None) -> EgressError | None:
-    """The rules refuse a connection below the library, which wraps that several times."""
+    """The egress rules refuse a connection below the library, which wraps the error several times."""
     for _ in range(10):
         if error is None or isinstance(error, EgressError):
             return error

@@ -1,4 +1,4 @@
-"""One configured model: what the loop asks, through a provider's endpoint. It keeps connections, and nothing else."""
+"""One configured model: passes requests to a provider's endpoint. Keeps connections, and no other state."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ProviderModel:
         return f"<model {self.name}: {self._settings.model} by {self._settings.provider}>"
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """One call: it is repeated by nobody but who asks again. Raises `ModelError`."""
+        """Makes one call and never retries; that is up to the caller. Raises `ModelError`."""
         endpoint = self._endpoint or await self._opened()
         return await endpoint.complete(request)
 
@@ -54,7 +54,7 @@ class ProviderModel:
         async with self._opening:
             if self._endpoint is None:
                 with extra("agents", "Language models"):
-                    self._endpoint = await asyncio.to_thread(self._made)  # the library takes seconds to import
+                    self._endpoint = await asyncio.to_thread(self._made)  # importing the library takes seconds
             return self._endpoint
 
     def _made(self) -> Endpoint:
@@ -66,7 +66,7 @@ class ProviderModel:
 def models_of(
     configured: Configured, environment: Mapping[str, str], egress: EgressSettings | None = None
 ) -> dict[str, ProviderModel]:
-    """The models of an operator's settings, by name. Raises `InvalidInput` if one has no key."""
+    """The models of an operator's settings, by name. Raises `InvalidInput` if a model lacks a key."""
     return {
         name: ProviderModel(
             name,

@@ -1,4 +1,4 @@
-"""Values that nobody may read by accident: not in a log, a repr, an error or a prompt."""
+"""Values that must not leak by accident: not into a log, a repr, an error or a prompt."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 
 HIDDEN: Final = "[secret]"
 _SHORTEST: Final = 6
-"""Characters: what is shorter could be a part of any text."""
+"""Characters; anything shorter could be part of any text."""
 
 
 class Secret:
-    """Only `reveal` has the value."""
+    """Only `reveal` returns the value."""
 
     __slots__ = ("_value",)
 
@@ -34,7 +34,7 @@ class Secret:
 
 
 def hide(text: str, secrets: Iterable[Secret]) -> str:
-    """The text without them, wherever it came from. `Bearer KEY` hides KEY, too."""
+    """Removes the secrets from a text, wherever it came from. `Bearer KEY` hides KEY, too."""
     for value in sorted({part for secret in secrets for part in _parts(secret.reveal())}, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
     return text

@@ -1,12 +1,12 @@
-"""The models that an operator configured: a JSON file that the environment names, or the same as a mapping.
+"""The models that an operator configured: a JSON file named by the environment, or the same as a mapping.
 
     {"models": {"fast": {"provider": "anthropic", "model": "…", "key_env": "ANTHROPIC_API_KEY",
                          "price": {"input": 1, "output": 5, "cached": 0.1}},
                 "local": {"provider": "openai", "model": "…", "url": "http://10.0.0.7:8000/v1"}},
      "auth_profiles": {"crm": {"headers": {"Authorization": "Bearer ${CRM_TOKEN}"}, "hosts": ["crm.example.com"]}}}
 
-Keys are never written there: `key_env` names the variable that has the key, and `${NAME}` in a profile's header stands
-for the variable NAME.
+Keys are never written there: `key_env` names the variable that holds the key, and `${NAME}` in a profile's header is
+replaced by the variable NAME.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     provider: Provider
     model: Annotated[str, Meta(min_length=1, max_length=200)]
-    """As the provider calls it."""
+    """The provider's name for it."""
     url: Annotated[str, Meta(pattern="^https?://")] | None = None
-    """None: the provider's own. It may be private: the operator named it."""
+    """None: the provider's own. It may be private, because the operator named it."""
     key_env: str | None = None
-    """The variable that has the key; None: the provider's usual one. A model at a `url` may do without."""
+    """The variable that holds the key; None: the provider's usual one. A model at a `url` may need none."""
     auth_profile: str | None = None
-    """Headers that are sent with each call, beside or instead of a key."""
+    """Headers sent with each call, beside or instead of a key."""
     stream: bool = False
-    """Read the answer as it is written: for endpoints that cut long silences."""
+    """Stream the answer: for endpoints that cut long silences."""
     native_answers: bool | None = None
-    """Let the provider enforce the schema of an answer; None: where that takes any schema. Else it is part of the
-    prompt. Either way the answer is checked."""
+    """Let the provider enforce the schema of an answer; None: if the provider accepts any schema. Otherwise the schema
+    is part of the prompt. Either way the answer is checked."""
     price: Price | None = None
 
 
 class Configured(msgspec.Struct, frozen=True):
     models: Mapping[str, ModelSettings] = {}
     auth_profiles: Mapping[str, AuthProfile] = {}
-    """With complete headers: to be shown to nobody."""
+    """With complete headers, so never to be shown."""
 
     @property
     def prices(self) -> Prices:
@@ -77,7 +77,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def configured(environment: Mapping[str, str]) -> Configured:
-    """What the file says that the variable `PLAIT_MODELS` names; nothing without one. Raises `InvalidInput`."""
+    """The settings in the file that `PLAIT_MODELS` names; empty if it is unset. Raises `InvalidInput`."""
     path = environment.get(VARIABLE)
     return read_settings(_document(Path(path)), environment) if path else Configured()
 
@@ -111,12 +111,12 @@ def read_model(name: str, given: Mapping[str, Any]) -> ModelSettings:
 
 
 def key_of(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> Secret:
-    """Raises `InvalidInput` if the variable has none and the provider needs one."""
+    """Raises `InvalidInput` if the variable is empty and the provider needs a key."""
     variable = settings.key_env or _KEYS[settings.provider]
     key = environment.get(variable, "").strip()
     elsewhere = settings.url is not None and settings.key_env is None
     if key or elsewhere or settings.auth_profile is not None:
-        # A usual key is the usual provider's: an endpoint elsewhere gets the one that was named for it, or none
+        # A provider's usual key goes only to that provider: an endpoint elsewhere gets the key named for it, or none
         return Secret("" if elsewhere else key)
     raise _bad(f"the model {name!r} has no key", f"the variable {variable} is not set", f"set {variable}, or `key_env`")
 

@@ -1,1 +1,1 @@
-"""What a language model may call while it works on a node."""
+"""The tools that a language model may call while it works on a node."""

@@ -1,6 +1,6 @@
-"""The five built-in tools, as every model is told of them: always all, in this order, in the same bytes.
+"""The five built-in tools, as described to every model: always all, in this order, in the same bytes.
 
-Whether an agent may use one is decided when it calls it; taking it out of the list would empty providers' caches.
+Permission is checked when an agent calls one; leaving one out of the list would invalidate providers' caches.
 """
 
 from __future__ import annotations
@@ -107,4 +107,4 @@ SCHEMAS: Final = {each.name: each for each in (_PIPELINE, _PATCH, _SEARCH, _OPEN
 OFFERED: Final = tuple(SCHEMAS[name] for name in BUILT_IN)
 """In the order of the static prefix."""
 DEFAULT_TOOLS: Final = ("execute_pipeline", "search_tools")
-"""Those that a node may use which names none: they change nothing."""
+"""For nodes that name no tools: these change nothing."""

@@ -1,6 +1,6 @@
-"""The tool `delegate_to_agent`: work for something that is no language model, or for another one.
+"""The tool `delegate_to_agent`: hands work to another model, or to something that is not a language model.
 
-`code_interpreter` is Python in the sandbox. What else there is, a program brings: `Engine(delegates={type: callable})`.
+`code_interpreter` is Python in the sandbox. A program adds others: `Engine(delegates={type: callable})`.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ UNAVAILABLE: Final = "agent.delegate_unavailable"
 _LIMITS: Final = PythonLimits(seconds=10.0)
 _SHOWN: Final = 1_000
 _PRINTED: Final = 8_000
-"""Characters of what code printed."""
+"""Characters kept of what code printed."""
 
 
 class Delegation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a delegate is asked."""
+    """A request to a delegate."""
 
     agent_type: str
     inputs: Any
     container_image: str | None
     config: Mapping[str, Any]
     key: str
-    """Equal when the same is asked again after a crash."""
+    """The same when the request is repeated after a crash."""
     depth: int
-    """1 for what an agent of a workflow delegates; who delegates further adds one."""
+    """1 for what an agent of a workflow delegates; each further delegation adds one."""
 
 
 Delegate = Callable[[Delegation], Any]
-"""Async ones are awaited, plain ones are called in a thread."""
+"""Async ones are awaited; plain ones run in a thread."""
 
 
 class DelegateToAgent:
@@ -117,5 +117,5 @@ async def _delegated(delegate: Delegate, delegation: Delegation) -> Any:
         return values.decode(values.encode(result))
     except ToolFault:
         raise
-    except Exception as error:  # whatever went wrong there, the model may try something else
+    except Exception as error:  # whatever went wrong, the model may try something else
         raise ToolFault(f"`{delegation.agent_type}` failed: {type(error).__name__}: {error}"[:_SHOWN]) from error

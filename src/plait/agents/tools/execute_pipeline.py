@@ -1,4 +1,4 @@
-"""The built-in tool `execute_pipeline`: steps over the payload, or over a result that the agent has seen before."""
+"""The built-in tool `execute_pipeline`: runs steps over the payload, or over an earlier result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from plait.scripts.jq import JqPool
 
 Used = Callable[[ToolUse, Any], Awaitable[None]]
-"""Told of each pipeline that an agent ran with success."""
+"""Called for each pipeline that an agent ran successfully."""
 
 
 async def _nobody(use: ToolUse, pipeline: Any) -> None:
@@ -56,7 +56,7 @@ class PipelineTool:
         return found
 
     async def run(self, pipeline: list[dict[str, Any]], use: ToolUse) -> Any:
-        """A pipeline that names no values of the conversation, on the payload."""
+        """Runs a pipeline that names no values of the conversation on the payload."""
         return await self.compute({"pipeline": pipeline}, use, _no_values)
 
 

@@ -1,4 +1,4 @@
-"""Python functions as tools: `@tool` reads their annotations, so that what a model sends is checked and converted.
+"""Python functions as tools: `@tool` reads their annotations, so that arguments from a model are checked and converted.
 
     @tool
     async def lookup_rate(currency: str, key: str) -> float:
@@ -29,18 +29,18 @@ R = TypeVar("R")
 
 _KEY: Final = "key"
 _SHOWN: Final = 1_000
-"""Characters of an error that a model is told."""
+"""Characters of an error shown to a model."""
 
 
 class FunctionTool(Generic[P, R]):
-    """A function that a model may call; programs go on calling it as before."""
+    """A function that a model may call; programs call it as before."""
 
     def __init__(self, fn: Callable[P, R], name: str, description: str, *, needs_approval: bool) -> None:
         self.fn = fn
         self.name = check_name(name)
         self.description = description
         self.needs_approval = needs_approval
-        """A person has to agree to each call."""
+        """Whether a person has to approve each call."""
         self._takes_key = _KEY in inspect.signature(fn).parameters
         self._arguments = _arguments_of(fn, self.name)
         self.parameters: Mapping[str, Any] = _schema(self._arguments, self.name)
@@ -63,7 +63,7 @@ class FunctionTool(Generic[P, R]):
                 result = await asyncio.to_thread(function, **given)
         except ToolFault:
             raise
-        except Exception as error:  # whatever went wrong in it, the model may try something else
+        except Exception as error:  # whatever went wrong, the model may try something else
             raise ToolFault(f"{self.name} failed: {type(error).__name__}: {error}"[:_SHOWN]) from error
         try:
             return values.decode(values.encode(result))
@@ -93,7 +93,7 @@ def tool(
     needs_approval: bool = False,
 ) -> Any:
     """Makes a function a tool for agents, under its own name and with its docstring unless others are given. With
-    `needs_approval` each call waits until a person agrees."""
+    `needs_approval` each call waits until a person approves it."""
 
     def made(fn: Callable[..., Any]) -> FunctionTool[..., Any]:
         text = inspect.getdoc(fn) or "" if description is None else description
@@ -103,7 +103,7 @@ def tool(
 
 
 def _arguments_of(fn: Callable[..., Any], name: str) -> type[msgspec.Struct]:
-    """A struct with a field for each parameter; its reader checks and converts what the model sends."""
+    """A struct with a field for each parameter; its decoder checks and converts the model's arguments."""
     try:
         types = get_type_hints(fn, include_extras=True)
     except NameError as error:
@@ -124,13 +124,13 @@ def _arguments_of(fn: Callable[..., Any], name: str) -> type[msgspec.Struct]:
 
 
 def _default(value: Any) -> Any:
-    """Every call gets a default of its own, as far as it could be changed."""
+    """Each call gets its own copy of a mutable default."""
     changeable = isinstance(value, list | dict | set)
     return msgspec.field(default_factory=partial(deepcopy, cast("Any", value))) if changeable else value
 
 
 def _schema(arguments: type[msgspec.Struct], name: str) -> dict[str, Any]:
-    """With what the parameters' types need in `$defs`, and the object itself on top, as providers want it."""
+    """With the types of the parameters in `$defs`, and the object itself at the top, as providers want it."""
     try:
         document = msgspec.json.schema(arguments)
     except (TypeError, RuntimeError) as error:

@@ -1,8 +1,8 @@
-"""Names of tools: as definitions write them, and as models call them.
+"""Tool names: as definitions write them, and as models call them.
 
 A definition names a tool by its reference: `lookup_rate` (a registered function), `pipe_…` (a promoted pipeline),
-`server:TOOL` (of an MCP server), `workflow:NAME` (a saved workflow). Providers take letters, digits, `_` and `-` only,
-at most 64 of them, so the model calls `server__TOOL` and `workflow__NAME`.
+`server:TOOL` (of an MCP server), `workflow:NAME` (a saved workflow). Providers accept only letters, digits, `_` and
+`-`, at most 64 of them, so the model calls `server__TOOL` and `workflow__NAME`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST: Final = 64
 
 
 def check_name(name: str) -> str:
-    """The name of a registered tool. Raises `InvalidInput`."""
+    """A valid name for a registered tool. Raises `InvalidInput`."""
     reserved = name in BUILT_IN or name.startswith(PROMOTED) or "__" in name
     if reserved or not _NAME.fullmatch(name):
         raise InvalidInput(
@@ -38,7 +38,7 @@ def check_name(name: str) -> str:
 
 
 def called(source: str, name: str) -> str:
-    """What a model calls the tool `name` of a source. Different tools have different names: where characters had to be
+    """The model's name for the tool `name` of a source. Different tools have different names: if characters had to be
     replaced, a hash of the original is added."""
     plain = f"{source}__{name}"
     made = _OTHER.sub("_", plain)
@@ -65,9 +65,9 @@ class AllowedTools:
         return self._names
 
     def sources(self) -> frozenset[str]:
-        """The MCP servers, and `workflow`, that something is named of."""
+        """The sources of the listed references: MCP servers, and `workflow`."""
         return frozenset(name.partition(":")[0] for name in self._names if ":" in name)
 
     def below(self, source: str) -> frozenset[str]:
-        """The names after `source:`, of which one may be `*`."""
+        """The names after `source:`, one of which may be `*`."""
         return frozenset(name.partition(":")[2] for name in self._names if name.startswith(f"{source}:"))

@@ -1,4 +1,4 @@
-"""The built-in tool `patch_workflow`: changes the run that is under way, or proposes a new version of its workflow."""
+"""The built-in tool `patch_workflow`: changes the current run, or proposes a new version of its workflow."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ Operations = Sequence[Mapping[str, Any]]
 
 
 class Patcher(Protocol):
-    """Where patches go."""
+    """Applies patches."""
 
     async def patch_run(self, use: ToolUse, operations: Operations) -> int:
-        """The new revision, once it is in the run's log; the same call twice is one patch. Raises a `PlaitError`."""
+        """Returns the new revision, once it is in the run's log; the same call twice is one patch. Raises a
+        `PlaitError`."""
         ...
 
     async def deny(self, use: ToolUse, operations: Operations, reason: str) -> None:
-        """Records that an agent tried to patch, and may not."""
+        """Records that an agent tried to patch without permission."""
         ...
 
     async def save(self, use: ToolUse, name: str, operations: Operations, description: str) -> str:
-        """The version that was made. Raises a `PlaitError`."""
+        """Returns the new version. Raises a `PlaitError`."""
         ...
 
     async def auto_applies(self, namespace: str) -> bool:
-        """Whether new versions need nobody's consent there."""
+        """Whether new versions need no approval in that namespace."""
         ...
 
 
@@ -42,7 +43,7 @@ class PatchTool:
         self._patcher = patcher
 
     async def wants_approval(self, arguments: Mapping[str, Any], use: ToolUse) -> str:
-        """What people are asked; empty if nobody has to be: a patch of the run stays within what the run may do."""
+        """The approval question; empty if none is needed: a patch of the run stays within what the run may do."""
         if arguments.get("scope") != "workflow" or await self._patcher.auto_applies(use.namespace):
             return ""
         return f"Agent `{use.node_id}` proposes a new version of `{arguments['workflow_tag']}`"

@@ -1,4 +1,4 @@
-"""The tool `search_tools`: what else there is that the node may use."""
+"""The tool `search_tools`: finds other tools that the node may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST: Final = 50
 
 
 class SearchTools:
-    """Of one execution: it knows what that may use."""
+    """Searches the tools that one execution may use."""
 
     name = "search_tools"
     description = "Finds tools and workflows that can be used here, by what they do."
@@ -34,13 +34,13 @@ class SearchTools:
         self._allowed = tuple(allowed)
 
     async def call(self, arguments: Mapping[str, Any], use: ToolUse) -> Any:
-        """Asks the sources anew: a tool that was promoted a moment ago is found."""
+        """Asks the sources again, so that a tool promoted a moment ago is found."""
         offer = await self._toolbox.offer(use.namespace, self._allowed)
         return {"tools": found(offer.tools, str(arguments["query"]), int(arguments.get("limit", 10)))}
 
 
 def found(tools: Sequence[AnyTool], query: str, limit: int) -> list[dict[str, Any]]:
-    """Those that share a word with the query, the best first; equal ones by name."""
+    """Tools that share a word with the query, best first; ties by name."""
     wanted = frozenset(_words(query))
     scored = [(score(tool, wanted), tool) for tool in tools]
     best = sorted((each for each in scored if each[0] > 0), key=lambda each: (-each[0], each[1].name))
@@ -51,7 +51,7 @@ def found(tools: Sequence[AnyTool], query: str, limit: int) -> list[dict[str, An
 
 
 def score(tool: AnyTool, wanted: frozenset[str]) -> float:
-    """From 0 to 1: each word counts twice in the name, and once in the description."""
+    """From 0 to 1: a word in the name counts twice, in the description once."""
     if not wanted:
         return 0.0
     named, described = frozenset(_words(tool.name)), frozenset(_words(tool.description))
@@ -60,5 +60,5 @@ def score(tool: AnyTool, wanted: frozenset[str]) -> float:
 
 
 def _words(text: str) -> list[str]:
-    """In lower case, and without a plural's `s`: nobody searches by grammar."""
+    """In lower case and without a plural `s`, so that both forms match."""
     return [word.removesuffix("s") if len(word) > 3 else word for word in _WORD.findall(text.lower())]

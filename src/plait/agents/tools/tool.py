@@ -1,7 +1,7 @@
-"""A tool: a name, what it is for, what it takes, and what it does with one call.
+"""A tool: a name, a description, parameters, and a function that handles one call.
 
-Whether an agent may use it is decided before it is called. What it raises goes to the model, which may try something
-else: a `ToolFault` in its own words, anything else by its name, and into the log of the process.
+Permission is checked before the call. What it raises goes to the model, which may try something else: a `ToolFault`
+with its text, anything else by its name, and into the log of the process.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ import msgspec
 
 
 class ToolFault(Exception):
-    """A call that can't be answered; the text is for the model."""
+    """A call that failed; the text is for the model."""
 
 
 class ToolUse(msgspec.Struct, frozen=True, kw_only=True):
-    """Who calls, and on what."""
+    """The caller of a tool, and the payload."""
 
     namespace: str
     run_id: str
     node_id: str
     key: str
-    """The idempotency key, equal after a crash."""
+    """The idempotency key, the same after a crash."""
     payload: Any
-    """What the agent works on."""
+    """The value that the agent works on."""
     session_id: str = ""
     depth: int = 0
-    """Of delegation."""
+    """Depth of delegation."""
 
 
 class Tool(Protocol):
@@ -40,9 +40,9 @@ class Tool(Protocol):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """A JSON Schema of an object; arguments were checked against it."""
+        """A JSON Schema of an object; arguments are checked against it before the call."""
         ...
 
     async def call(self, arguments: Mapping[str, Any], use: ToolUse) -> Any:
-        """The result, as JSON values."""
+        """Returns the result as JSON values."""
         ...

@@ -1,7 +1,7 @@
-"""The tools beside the five built-in ones: who has some, and what one execution is offered of them.
+"""The tools beside the five built-in ones: their sources, and what one execution is offered.
 
-Sources are asked once for an execution. What they have then is sorted and stays as it is: a prompt with the same tools
-is the same bytes, and a provider's cache holds.
+Sources are asked once per execution. Their tools are sorted and then stay fixed: a prompt with the same tools has the
+same bytes, so a provider's cache still hits.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from .tool import Tool
 from .workflow_tool import WorkflowTool
 
 AnyTool = Tool | WorkflowTool
-"""What has a `call`, or is started as a child run."""
+"""A tool with a `call`, or one that is started as a child run."""
 
 
 class ToolSource(Protocol):
     async def tools(self, namespace: str, allowed: AllowedTools) -> Sequence[AnyTool]:
-        """Those that a node with these references may use; none that it may not."""
+        """Those that a node with these references may use, and no others."""
         ...
 
 
 class RegisteredTools:
-    """Functions that a program declared as tools, by name. A name that is given again means the new one."""
+    """Functions that a program declared as tools, by name. Declaring a name again replaces it."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._known = {each.name: each for each in tools}
@@ -64,7 +64,7 @@ class Offer:
 
     @property
     def offered(self) -> list[OfferedTool]:
-        """As a model is told."""
+        """As described to the model."""
         return [OfferedTool(each.name, each.description, each.parameters) for each in self.tools]
 
     def get(self, name: str) -> AnyTool | None:
@@ -72,14 +72,14 @@ class Offer:
 
 
 class Toolbox:
-    """Of an engine; earlier sources win where two have one name."""
+    """The tools of an engine; if two sources share a name, the earlier one wins."""
 
     def __init__(self, sources: Iterable[ToolSource]) -> None:
         self._sources = tuple(sources)
 
     async def offer(self, namespace: str, allowed: Iterable[str], only: Iterable[str] | None = None) -> Offer:
-        """For nodes that may use these references. `only` holds the names of an earlier offer: an execution that goes
-        on after a crash has the same tools, but for those that are gone."""
+        """The tools for nodes with these references. `only` holds the names of an earlier offer: an execution that
+        resumes after a crash has the same tools, except those that are gone."""
         references = AllowedTools(allowed)
         asked = await asyncio.gather(*(source.tools(namespace, references) for source in self._sources))
         found = [each for tools in asked for each in tools]
@@ -88,12 +88,12 @@ class Toolbox:
 
 
 def needs_approval(tool: object) -> bool:
-    """Whether a person has to agree to each call."""
+    """Whether a person has to approve each call."""
     return getattr(tool, "needs_approval", False) is True
 
 
 def argument_flaws(parameters: Mapping[str, Any], arguments: object, *, most: int = 5) -> list[str]:
-    """What is wrong with the arguments of a call, in words for the model; empty if they fit."""
+    """What is wrong with the arguments of a call, in words for the model; empty if they are valid."""
     if not isinstance(arguments, dict):
         return ["the arguments must be a JSON object"]
     try:

@@ -1,5 +1,5 @@
-"""Saved workflows as tools. A call is a child run, which only the run of the agent can start: so this is data, and the
-loop asks for the child."""
+"""Saved workflows as tools. A call is a child run, which only the agent's run can start, so this is data: the loop asks
+for the child."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plait.kernel.errors import NotFound
 from .names import WORKFLOW, AllowedTools, called
 
 _MOST: Final = 200
-"""Saved workflows that are offered for `workflow:*`."""
+"""Saved workflows offered for `workflow:*`."""
 
 
 class WorkflowTool(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,9 +27,9 @@ class WorkflowTool(msgspec.Struct, frozen=True, kw_only=True):
     parameters: Mapping[str, Any]
     dialect: str
     reference: str
-    """`name@version`: what was offered is what is started, whatever is saved meanwhile."""
+    """`name@version`: the offered version is the one that is started, whatever is saved later."""
     whole_input: bool
-    """The input is no object: it is the argument `input`."""
+    """The input is not an object: it is passed as the argument `input`."""
 
     def input_of(self, arguments: Mapping[str, Any]) -> Any:
         return arguments.get("input") if self.whole_input else dict(arguments)
@@ -49,7 +49,7 @@ class WorkflowTools:
         return [_tool(name, each) for name, each in found if each is not None]
 
     async def _found(self, name: str, namespace: str) -> tuple[str, Description | None]:
-        """None for what is not saved (any more): it is then not offered."""
+        """None if it is not saved (any more); then it is not offered."""
         try:
             return name, await self._definitions.find(name, namespace)
         except (NotFound, InvalidDefinition):

@@ -1,8 +1,8 @@
 """CEL, the Common Expression Language, with one type of number.
 
-`reading` has Google's parser read a text, `wire` decodes what it gives, `syntax` is the tree, and `lowering` makes
-functions of that. We evaluate the tree ourselves: the library can't be stopped once it runs, tells 1 from 1.0, and
-copies all of its data for each evaluation.
+`reading` parses a text with Google's parser, `wire` decodes the parser's output, `syntax` is the tree, and `lowering`
+turns it into functions. We evaluate the tree ourselves: the library can't be stopped once it runs, distinguishes 1 from
+1.0, and copies all of its data for each evaluation.
 """
 
 from __future__ import annotations

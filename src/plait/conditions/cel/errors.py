@@ -1,4 +1,4 @@
-"""What can be wrong with an expression: its text, or one evaluation of it."""
+"""Errors of an expression: in its text, or in one evaluation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ MAX_SHOWN = 200
 
 
 class CelSyntaxError(Exception):
-    """The text can't be used. `column` counts from 1, and is 0 where there is no place."""
+    """The text is invalid. `column` counts from 1, and is 0 if unknown."""
 
     def __init__(self, message: str, column: int = 0, fix: str = "", code: str = "syntax") -> None:
         super().__init__(message)

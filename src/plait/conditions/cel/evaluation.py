@@ -1,4 +1,4 @@
-"""One evaluation of an expression: what its names stand for, and the steps that are left."""
+"""One evaluation of an expression: the values of its names, and the remaining steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plait.conditions.budget import Budget
 
 
 class Run(Budget):
-    """Mutable on purpose: it is read at every step."""
+    """Mutable on purpose: it is updated at every step."""
 
     __slots__ = ("names", "node", "variables")
 
@@ -19,8 +19,8 @@ class Run(Budget):
         self.node = node
         """The node whose output is `output`, for messages."""
         self.variables: list[Any] = [None] * variables
-        """Of macros, by their depth."""
+        """Variables of macros, by nesting depth."""
 
 
 Value = Callable[[Run], Any]
-"""A lowered expression: gives a JSON value, or raises a `CelError`."""
+"""A lowered expression: returns a JSON value, or raises a `CelError`."""

@@ -1,4 +1,4 @@
-"""A compiled expression: evaluated as often as you like, from any thread."""
+"""A compiled expression: can be evaluated any number of times, from any thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .reading import read
 from .syntax import Node, children
 
 MAX_TEXT = 4_096
-"""Characters."""
+"""Characters of an expression."""
 MAX_NODES = 500
 MAX_NESTING = 32
 
@@ -31,12 +31,13 @@ class Expression:
         self._variables = lowering.variables
         self._cost = cost(tree)
         self.reads = frozenset(lowering.reads)
-        """Nodes whose record it takes from `ctx`."""
+        """Nodes whose record it reads from `ctx`."""
         self.reads_all = lowering.reads_all
-        """Whether it may take any node's: it computes which, or uses `ctx` as a whole."""
+        """Whether it may read any node's record: the node's name is computed, or `ctx` is used as a whole."""
 
     def evaluate(self, names: Mapping[str, Any], node: str = "", budget: Budget | None = None) -> Any:
-        """Its value. Raises a `CelError`, or `OutOfSteps`. `budget`: what is left for more than this expression."""
+        """Returns the value. Raises a `CelError`, or `OutOfSteps`. `budget`: remaining steps shared with other
+        expressions."""
         budget = budget or Budget()
         run = Run(names, budget.left, node, self._variables)
         try:

@@ -1,4 +1,4 @@
-"""Access to the parts of values: `a.b`, `has(a.b)` and `a["b"]`, with messages that say where something is missing."""
+"""Access to parts of values: `a.b`, `has(a.b)` and `a["b"]`, with messages that say where something is missing."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _no_such_field(field: str, found: Any, node: Node, run: Run) -> CelError:
 
 
 def _described(node: Node, current: str) -> str:
-    """Where a field was looked for, in the reader's words."""
+    """Describes, for messages, where a field was looked up."""
     match node:
         case Name(name="output") | Select(operand=Name(name="current"), field="output") if current:
             return f"output of `{current}`"

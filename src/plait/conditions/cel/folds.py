@@ -1,6 +1,6 @@
 """The macros `all`, `exists`, `exists_one`, `filter` and `map`, over the items of a list or the keys of a map.
 
-Before each item they take the steps that it costs, so a macro within a macro counts as often as it runs.
+They charge the steps of each item before evaluating it, so a nested macro is counted as often as it runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ _Items = Iterator[None]
 
 
 class Over:
-    """What a macro goes over. The item is put in the variable, and the macro evaluates its parts."""
+    """The collection that a macro iterates over. Each item is stored in the variable before the macro's parts are
+    evaluated."""
 
     __slots__ = ("_cost", "_name", "_over", "_slot")
 
@@ -43,7 +44,7 @@ class Over:
 
 
 def quantified(over: Over, test: Value, decisive: bool) -> Value:
-    """`all`, which one false decides, or `exists`, which one true decides; errors before and after don't matter."""
+    """`all`, which one false decides, or `exists`, which one true decides; errors in other items then don't matter."""
 
     def decide(run: Run) -> bool:
         error: CelError | None = None

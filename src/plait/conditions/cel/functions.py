@@ -1,4 +1,4 @@
-"""The functions that expressions may call, by name and number of arguments. A method has a dot before its name."""
+"""The functions that expressions may call, by name and number of arguments. Names of methods start with a dot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .operators import contains, kind_of, mismatch
 from .syntax import Literally, Node
 
 Function = Callable[..., Any]
-"""Gets the values of its arguments and the run."""
+"""Takes the values of its arguments and the run."""
 
 _SEARCH_BITS: Final = 6
 
@@ -86,7 +86,7 @@ KNOWN: Final = sorted({*_MACROS, *(name.lstrip(".") for name, _ in (*FUNCTIONS, 
 
 
 def matching(pattern: Node, text: Value, value: Value) -> Value:
-    """`matches`: whether a part of the text is what the pattern says. One that stands in the expression is checked."""
+    """`matches`: whether a part of the text matches the pattern. A literal pattern is checked at compile time."""
     known: regex.Pattern | None = None
     if isinstance(pattern, Literally) and isinstance(pattern.value, str):
         try:

@@ -1,4 +1,4 @@
-"""From the tree of an expression to functions that are ready to run, and what it reads."""
+"""Compiles the tree of an expression to functions, and collects the nodes that it reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .syntax import Call, Fold, List, Literally, Map, Name, Node, Select, childr
 
 
 def cost(node: Node | None) -> int:
-    """Steps of one evaluation, without what macros do with each item: they count that themselves."""
+    """Steps of one evaluation, without the items of macros: those are counted when they run."""
     if node is None:
         return 0
     if isinstance(node, Fold):
@@ -26,7 +26,7 @@ def cost(node: Node | None) -> int:
 
 
 class Lowering:
-    """Lowers one expression, and notes the nodes that it reads."""
+    """Lowers one expression, and collects the nodes that it reads."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
@@ -56,7 +56,7 @@ class Lowering:
                 return self._fold(node)
 
     def _operand(self, node: Node, field: object) -> Value:
-        """What a field is taken of. Only here is it known which node is meant by `ctx`."""
+        """The operand of a field access. Only here is it known which node `ctx` is used for."""
         if isinstance(node, Name) and node.name == "ctx" and isinstance(field, str):
             self.reads.add(field)
             return self._name(node)

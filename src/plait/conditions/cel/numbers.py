@@ -1,4 +1,4 @@
-"""Arithmetic with one type of number: integers are exact as far as 64 bits go, and mix freely with fractions."""
+"""Arithmetic with one type of number: integers are exact up to 64 bits, and mix freely with floats."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _NUMBERS = frozenset((int, float))
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _TEXT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?", re.ASCII)
 _LONGEST = 400
-"""Characters of a text that can be a number."""
+"""Longest text, in characters, that can be a number."""
 
 
 def fitting(number: int | float) -> int | float:
-    """A result, if it is within the bounds."""
+    """Returns the result if it is within bounds."""
     if type(number) is int:
         if _LEAST <= number <= _MOST:
             return number
@@ -35,7 +35,7 @@ def divided(left: int | float, right: int | float) -> int | float:
 
 
 def remainder(left: int | float, right: int | float) -> int:
-    """It has the sign of what is divided, as in CEL."""
+    """Has the sign of the dividend, as in CEL."""
     dividend, divisor = whole(left, "`%`"), whole(right, "`%`")
     if divisor == 0:
         raise CelError("div_zero", "division by zero in `%`")
@@ -44,7 +44,7 @@ def remainder(left: int | float, right: int | float) -> int:
 
 
 def whole(number: int | float, where: str) -> int:
-    """The integer that a number is: 2.0 is one."""
+    """The number as an integer; 2.0 is one."""
     if type(number) is not int and not float(number).is_integer():
         raise CelError("type_mismatch", f"{where} needs integers, and got a fraction")
     return int(fitting(int(number)))

@@ -1,4 +1,4 @@
-"""Operators: from the lowered operands to the lowered result."""
+"""Operators: from lowered operands to a lowered result."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .evaluation import Run, Value
 from .numbers import is_number
 
 _TEXT_BITS: Final = 6
-"""Characters that are copied or searched in one step, as a power of two."""
+"""Characters copied or searched in one step, as a power of two."""
 
 
 def kind_of(value: Any) -> str:
-    """The type of a value, in the reader's words."""
+    """The name of a value's type, for messages."""
     match value:
         case None:
             return "null"
@@ -47,7 +47,7 @@ def either(left: Value, right: Value) -> Value:
 
 
 def _decided(left: Value, right: Value, decisive: bool, name: str) -> Value:
-    """An error on one side does not matter if the other side decides."""
+    """`&&` and `||`: an error on one side does not matter if the other side decides."""
 
     def decide(run: Run) -> bool:
         try:
@@ -114,7 +114,7 @@ def ordering(compare: Callable[[Any, Any], bool], name: str) -> Callable[[Value,
 
 
 def ordered(compare: Callable[[Any, Any], bool], name: str, left: Any, right: Any, budget: Budget) -> bool:
-    """Numbers, strings and booleans have an order, each among themselves."""
+    """Numbers, strings and booleans are ordered, each among themselves."""
     if is_number(left) and is_number(right):
         return compare(left, right)
     if type(left) is type(right) and isinstance(left, str | bool):
@@ -165,7 +165,7 @@ def minus(operand: Value) -> Value:
 def _computed(compute: Callable[[Any, Any], int | float], left: Any, right: Any) -> int | float:
     try:
         return numbers.fitting(compute(left, right))
-    except OverflowError:  # an integer too large to be a fraction
+    except OverflowError:  # an integer too large for a float
         raise numbers.overflow() from None
 
 
@@ -174,7 +174,7 @@ def membership(item: Value, holder: Value) -> Value:
 
 
 def is_in(item: Any, holder: Any, budget: Budget) -> bool:
-    """An element of a list, or a key of a map."""
+    """Whether it is an element of a list, or a key of a map."""
     if isinstance(holder, list):
         return any(budget.equal(item, each) for each in holder)  # pyright: ignore[reportUnknownVariableType]
     if isinstance(holder, dict):
@@ -183,7 +183,7 @@ def is_in(item: Any, holder: Any, budget: Budget) -> bool:
 
 
 def contains(holder: Any, part: Any, budget: Budget) -> bool:
-    """A part of a string, or an element of a list."""
+    """Whether it is a part of a string, or an element of a list."""
     if isinstance(holder, str) and isinstance(part, str):
         budget.take(len(holder) + len(part) >> _TEXT_BITS)
         return part in holder

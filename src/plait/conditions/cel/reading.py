@@ -1,6 +1,6 @@
-"""Texts of expressions, read by the parser of `cel-expr-python`.
+"""Parses expressions with the parser of `cel-expr-python`.
 
-`$` outside of literals and comments stands for `output`. Places in messages are those of the text as it was given.
+`$` outside of literals and comments stands for `output`. Positions in messages refer to the original text.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _environment() -> cel.Env:
 
 
 def _rewritten(text: str) -> tuple[str, list[int]]:
-    """The text with names for roots, and where these stand in it."""
+    """The text with names in place of roots, and the positions of these in it."""
     roots = [match.start() for match in _PARTS.finditer(text) if match["root"]]
     if not roots:
         return text, []
@@ -66,7 +66,7 @@ def _refusal(report: str, text: str, rewritten: str, roots: list[int]) -> CelSyn
 
 
 def _original(at: int, roots: list[int]) -> int:
-    """From a place in the text as it was rewritten to that in the text as it was given."""
+    """Maps a position in the rewritten text to the original text."""
     return at - sum(min(len(_OUTPUT) - 1, at - root) for root in roots if root < at)
 
 

@@ -1,4 +1,4 @@
-"""The tree of an expression. `at` is the place in its text, from 0."""
+"""The tree of an expression. `at` is the position in its text, from 0."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An operator or a function. A method has a dot before its name, and what it is called on as first argument."""
+    """An operator or a function call. Names of methods start with a dot, and the receiver is the first argument."""
 
     at: int
     function: str
@@ -55,8 +55,8 @@ class Map:
 class Fold:
     """A macro over the items of a list or the keys of a map.
 
-    `map` has a `body`, the others a `test`; `map` with both takes those that pass the test, and so does `filter`, whose
-    body is the variable itself.
+    `map` has a `body`, the others a `test`; `map` with both takes the items that pass the test, and so does `filter`,
+    whose body is the variable itself.
     """
 
     at: int

@@ -1,7 +1,7 @@
-"""Decodes what CEL's parser gives: a `cel.expr.ParsedExpr` in the wire format of Protocol Buffers.
+"""Decodes the output of CEL's parser: a `cel.expr.ParsedExpr` in the wire format of Protocol Buffers.
 
-The few messages it has don't justify that package; numbers of fields are those of `cel/expr/syntax.proto`.
-Macros come expanded into comprehensions: each has a form of its own, by which it is known again here.
+Its few message types don't justify a dependency on that package; field numbers are those of `cel/expr/syntax.proto`.
+Macros come expanded into comprehensions: each has a distinct form, by which it is recognised here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SIGN = 1 << 63
 
 
 class Message:
-    """One message: its fields by number, each with all that was given for it."""
+    """One message: its fields by number, each with all of its values."""
 
     def __init__(self, data: bytes) -> None:
         self._fields: dict[int, list[int | bytes]] = {}
@@ -75,7 +75,8 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def tree_of(serialized: bytes, place: Callable[[int], int]) -> Node:
-    """`serialized` is an `Any` that holds the `ParsedExpr`; `place` tells where in the text the parser's place is."""
+    """`serialized` is an `Any` that holds the `ParsedExpr`; `place` maps the parser's positions to those in the
+    text."""
     parsed = Message(serialized).message(2)
     places = {each.number(1): place(each.number(2)) for each in parsed.message(3).messages(4)}
     return _Decoding(places).node(parsed.message(2))

@@ -1,7 +1,7 @@
-"""How much the validation of a value takes, counted before it is validated.
+"""The cost of validating a value, computed before it is validated.
 
 The validator can't be stopped once it runs, and a short schema can keep it busy for hours: thirty definitions that
-each refer twice to the next are a billion checks. So `cost` goes the way that the validator would go, and counts.
+each refer twice to the next are a billion checks. So `cost` walks the same way as the validator, and counts.
 """
 
 from __future__ import annotations

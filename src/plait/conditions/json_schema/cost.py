@@ -1,4 +1,4 @@
-"""The steps that the validation of a value takes at most: one for each keyword of each schema that is applied to it."""
+"""An upper bound on the steps of a validation: one for each keyword of each schema that is applied to the value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_VALUES: Final = ("additionalProperties", "unevaluatedProperties")
 
 
 class Cost:
-    """Of one schema, which must be valid. Raises `BadPattern` or `OutsideReference`."""
+    """The cost of one schema, which must be valid. Raises `BadPattern` or `OutsideReference`."""
 
     def __init__(self, document: Any) -> None:
         self._resources = Resources(document)
@@ -26,14 +26,14 @@ class Cost:
         self._root = self._schema(document)
 
     def take(self, budget: Budget, value: Any) -> None:
-        """Takes the steps of a value. Raises `OutOfSteps`."""
+        """Takes the steps of a value from the budget. Raises `OutOfSteps`."""
         try:
             self._root.take(budget, value)
         except RecursionError:
             raise OutOfSteps from None
 
     def _schema(self, document: Any) -> _Schema:
-        """A schema that refers to itself is met again while it is made, so it is noted first."""
+        """A recursive schema is reached again while it is compiled, so it is registered first."""
         if not isinstance(document, dict):
             return _ANYTHING
         fields = cast("dict[str, Any]", document)
@@ -74,7 +74,8 @@ class Cost:
 
 
 class _Schema:
-    """What a schema applies, and to which parts of a value. Filled in after it is made: schemas may form circles."""
+    """The schemas that a schema applies, and to which parts of a value. Filled in after creation: schemas may be
+    cyclic."""
 
     __slots__ = ("first", "here", "items", "names", "pattern", "patterns", "properties", "steps", "unique", "values")
 
@@ -130,11 +131,11 @@ class _Schema:
 
 
 _ANYTHING: Final = _Schema()
-"""What `true` and `false` are."""
+"""The form of `true` and `false`."""
 
 
 def _take_all(budget: Budget, value: Any) -> None:
-    """Every part of a value is looked at."""
+    """Charges every part of a value."""
     budget.take(1)
     if isinstance(value, dict):
         value = list(cast("dict[str, Any]", value).values())

@@ -1,4 +1,4 @@
-"""What `$ref` may point at inside a schema: the document itself, parts with an `$id`, anchors, and JSON pointers."""
+"""Targets of `$ref` inside a schema: the document itself, parts with an `$id`, anchors, and JSON pointers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 
 class OutsideReference(Exception):
-    """A `$ref` leads out of the document."""
+    """A `$ref` points outside the document."""
 
 
 class Resources:
-    """All that can be pointed at, found in one walk."""
+    """All possible targets, found in one walk."""
 
     def __init__(self, document: Any) -> None:
         self._roots: dict[str, Any] = {"": document}
@@ -21,7 +21,7 @@ class Resources:
         self._index(document, "")
 
     def target(self, schema: dict[str, Any], reference: str) -> Any:
-        """What a `$ref` of a schema leads to."""
+        """The target of a `$ref`."""
         address, fragment = urldefrag(urljoin(self._bases.get(id(schema), ""), reference))
         fragment = unquote(fragment)
         if (address, fragment) in self._anchors:
@@ -31,7 +31,7 @@ class Resources:
         return _pointed(self._roots[address], fragment, reference)
 
     def dynamic_targets(self, schema: dict[str, Any], reference: str) -> list[Any]:
-        """All that a `$dynamicRef` may lead to."""
+        """All possible targets of a `$dynamicRef`."""
         return self._dynamic.get(reference.partition("#")[2]) or [self.target(schema, reference)]
 
     def _index(self, value: Any, base: str) -> None:

@@ -1,11 +1,11 @@
-"""JSONPath (RFC 9535), and the comparison form of it that `goals` allows at the top: `$.amount > 100`.
+"""JSONPath (RFC 9535), and its comparison form that `goals` allows at the top level: `$.amount > 100`.
 
     query = jsonpath.compile("$.orders[?@.total > 100].id")
     query.find({"orders": [{"id": 1, "total": 120}]})          # [1]
     jsonpath.compile('$.state == "open"').holds(document)       # True or False
 
 A text goes through `reading` (python-jsonpath parses and checks its types), `lowering` (functions of our own) and
-`evaluation`, which counts its steps: how much a query may take does not depend on the machine. Regular expressions are
+`evaluation`, which counts its steps: the limit of a query does not depend on the machine. Regular expressions are
 matched in linear time.
 """
 
@@ -35,5 +35,5 @@ __all__ = [
 
 @lru_cache(1024)
 def compile(text: str) -> Query:
-    """A query, from the cache if it was used before. Raises a `JsonPathSyntaxError` if it is none."""
+    """Returns a query, from the cache if it was used before. Raises a `JsonPathSyntaxError` if it is invalid."""
     return Query(text)

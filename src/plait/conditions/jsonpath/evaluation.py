@@ -1,6 +1,6 @@
-"""One evaluation of a query: the document, and the steps that are left.
+"""One evaluation of a query: the document, and the remaining steps.
 
-Steps bound the time, whatever the machine; the limit of time is for what was not foreseen.
+Steps bound the time on any machine; the time limit is for cases that steps don't cover.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from plait.conditions.budget import Budget
 from .errors import JsonPathBudget, JsonPathTimeout
 
 _BETWEEN_LOOKS = 1_000
-"""Steps after which the clock is looked at."""
+"""Steps between checks of the clock."""
 
 
 class _Nothing:
-    """RFC 9535's `Nothing`: what a query that selects no node stands for in a comparison. Equal to itself only."""
+    """RFC 9535's `Nothing`: the value of a query without a match in a comparison. Equal only to itself."""
 
     __slots__ = ()
 
@@ -26,7 +26,7 @@ NOTHING = _Nothing()
 
 
 class Run(Budget):
-    """Mutable on purpose: it is read at every step."""
+    """Mutable on purpose: it is updated at every step."""
 
     __slots__ = ("_end", "_look_at", "_seconds", "root")
 

@@ -1,7 +1,7 @@
-"""From what was parsed to functions that are ready to run.
+"""Compiles a parsed query to functions.
 
-A `Find` goes from the nodes selected so far to the next ones, a `Value` gives what an expression is (or `NOTHING`),
-a `Test` its truth; the last two get the node that a filter looks at, which `@` stands for.
+A `Find` goes from the nodes selected so far to the next ones, a `Value` returns the value of an expression (or
+`NOTHING`), a `Test` its truth; the last two take the node that a filter tests, which is `@`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Test = Callable[[Run, Any], bool]
 
 
 class Lowering:
-    """Lowers one query, and notes the names that it looks for in the document itself."""
+    """Lowers one query, and collects the names that it looks up in the document itself."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -57,7 +57,7 @@ class Lowering:
         return find
 
     def test(self, expression: BaseExpression, *, top: bool = False) -> Test:
-        """`top`: outside of any filter, where `@` stands for nothing."""
+        """`top`: outside of any filter, where `@` has no meaning."""
         match expression:
             case FilterExpression():
                 return self.test(expression.expression, top=top)
@@ -140,7 +140,7 @@ class Lowering:
         return self._pattern(name, args[1], values)
 
     def _pattern(self, name: str, pattern: BaseExpression, values: list[Value]) -> Value:
-        """`match` or `search`. A pattern that stands in the query is checked with it."""
+        """`match` or `search`. A literal pattern is checked with the query."""
         known = isinstance(pattern, FilterExpressionLiteral)
         if known:
             _check_pattern(cast("FilterExpressionLiteral[Any]", pattern).value)
@@ -232,7 +232,7 @@ def _children(node: Any) -> Nodes:
 
 
 def _descended(run: Run, nodes: Nodes) -> Iterable[Any]:
-    """Each node and all below it, parents first."""
+    """Each node and all of its descendants, parents first."""
     stack = nodes[::-1]
     while stack:
         node = stack.pop()
@@ -255,7 +255,7 @@ def _length(value: Any) -> Any:
 
 
 def _matches(run: Run, text: Any, pattern: Any, whole: bool) -> bool:
-    """Whether a text, or a part of it, is what a pattern says. What is no text or no pattern does not match."""
+    """Whether a text, or a part of it, matches a pattern. False if either is not a string or the pattern is invalid."""
     if not isinstance(text, str) or not isinstance(pattern, str):
         return False
     try:

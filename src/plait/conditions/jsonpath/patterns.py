@@ -1,6 +1,6 @@
 """Regular expressions of RFC 9485 (I-Regexp).
 
-That language has no anchors, groups that capture or look-around: what it has, RE2 has too, but for the meaning of a
+I-Regexp has no anchors, capturing groups or look-around: everything else is also in RE2, except for the meaning of a
 few characters.
 """
 

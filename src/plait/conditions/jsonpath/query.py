@@ -1,4 +1,4 @@
-"""A compiled query: asked as often as you like, from any thread."""
+"""A compiled query: can be evaluated any number of times, from any thread."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .lowering import Find, Lowering, Test
 from .reading import read
 
 MAX_SECONDS = 5.0
-"""Of one evaluation, as for a script."""
+"""Time limit of one evaluation in seconds, as for a script."""
 
 
 class Query:
-    """A path, or a comparison about the document."""
+    """A path, or a comparison on the document."""
 
     __slots__ = ("_path", "_test", "names", "singular", "text")
 
@@ -26,7 +26,7 @@ class Query:
         self._test: Test | None = None
         reading, lowering = read(text), Lowering()
         self.singular = reading.path is not None and reading.path.singular_query()
-        """Whether it leads to one place at most."""
+        """Whether it matches one place at most."""
         try:
             if reading.path is not None:
                 self._path = lowering.path(reading.path)
@@ -35,7 +35,7 @@ class Query:
         except ValueError as error:
             raise JsonPathSyntaxError.at(text, 0, str(error)) from None
         self.names = tuple(dict.fromkeys(lowering.names))
-        """What it looks for in the document itself, as far as that can be told: `a` in `$.a.b`."""
+        """Names that it looks up in the document itself, as far as known statically: `a` in `$.a.b`."""
 
     @property
     def compares(self) -> bool:
@@ -43,11 +43,11 @@ class Query:
         return self._test is not None
 
     def find(self, document: Any, steps: int = MAX_STEPS) -> list[Any]:
-        """All that it matches, in the order of the document."""
+        """All matches, in document order."""
         return self.find_within(document, Budget(steps))
 
     def find_within(self, document: Any, budget: Budget) -> list[Any]:
-        """Takes its steps from those that are left for more than this query."""
+        """Takes its steps from a budget shared with other queries."""
         run = Run(document, budget.left, MAX_SECONDS)
         try:
             if self._test is not None:
@@ -57,6 +57,6 @@ class Query:
             budget.left = run.left
 
     def holds(self, document: Any, steps: int = MAX_STEPS) -> bool:
-        """Whether it matches anything, null too; of a comparison, whether it is true."""
+        """Whether it matches anything, including null; for a comparison, whether it is true."""
         found = self.find(document, steps)
         return found[0] if self._test is not None else bool(found)

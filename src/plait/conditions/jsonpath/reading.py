@@ -1,6 +1,6 @@
-"""Texts of queries, read by python-jsonpath in its strict mode, with what it leaves open closed.
+"""Parses queries with python-jsonpath in its strict mode, with some checks that it lacks.
 
-A comparison at the top is read as the filter that it would be: `$.a == 1` as `$[?$.a == 1]`.
+A comparison at the top level is parsed as the equivalent filter: `$.a == 1` as `$[?$.a == 1]`.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _COMPARING = frozenset(
     | {tokens.TOKEN_LG, tokens.TOKEN_AND, tokens.TOKEN_OR, tokens.TOKEN_NOT}
     | {tokens.TOKEN_FUNCTION, tokens.TOKEN_LPAREN}
 )
-"""What a path never has outside its brackets."""
+"""Tokens that a path never has outside its brackets."""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _BEFORE, _AFTER = "$[?", "]"
 
 
 class _Parser(Parser):
-    """Keeps integers whole: the original reads them by way of a float."""
+    """Keeps integers exact: the original parses them by way of a float."""
 
     def parse_integer_literal(self, stream: TokenStream) -> BaseExpression:
         text = _number(stream.next())
@@ -110,7 +110,7 @@ def _path(text: str) -> JSONPath:
 
 
 def _condition(text: str) -> BaseExpression:
-    """A text that closes the bracket around it and goes on is more than a condition."""
+    """Rejects a text that closes the bracket around it and continues: it is more than a condition."""
     segments = _path(text).segments
     selectors = segments[0].selectors
     if len(segments) != 1 or len(selectors) != 1 or not isinstance(selectors[0], Filter):
@@ -119,7 +119,7 @@ def _condition(text: str) -> BaseExpression:
 
 
 def _refuse(error: JSONPathError, text: str, shift: int, length: int) -> NoReturn:
-    """Says it about the text as it was given."""
+    """Reports the error at its position in the original text."""
     token, message = error.token, str(error.message)
     index = token.index if token is not None else 0
     if token is not None and (token.kind == tokens.TOKEN_EOF or index >= length):

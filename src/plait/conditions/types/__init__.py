@@ -1,1 +1,1 @@
-"""The types of conditions, one a file: what each takes, and how it is evaluated."""
+"""The types of conditions, one per file: their fields, and their evaluation."""

@@ -11,7 +11,7 @@ from plait.conditions.budget import Budget, is_number
 
 
 class Mismatch(Exception):
-    """A match is of a type that the operator can't take."""
+    """A match has a type that the operator does not support."""
 
 
 def _sum(numbers: list[Any]) -> int | float:
@@ -29,7 +29,7 @@ _AGGREGATES: Final[dict[str, Callable[[list[Any]], int | float]]] = {
     "avg": lambda numbers: _sum(numbers) / len(numbers),
 }
 _OF_NONE: Final = frozenset({"sum", "count"})
-"""Those that have a value if there is nothing."""
+"""Aggregates that have a value without any match."""
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "gt": operator.gt,
     "gte": operator.ge,
@@ -55,7 +55,7 @@ def _holds(name: str, compare: Callable[[Any, Any], bool]) -> Callable[[Budget, 
 
 
 def _elements(matches: list[Any]) -> list[Any]:
-    """One match that is an array stands for its elements."""
+    """A single match that is an array stands for its elements."""
     if len(matches) == 1 and isinstance(matches[0], list):
         return cast("list[Any]", matches[0])
     return matches

@@ -17,7 +17,7 @@ from plait.conditions.verdict import Problem, Verdict
 _DECISIVE: Final = {"AND": False, "OR": True}
 
 ReadChild = Callable[[Any, str], Test | None]
-"""Reads the condition at a pointer."""
+"""Parses the condition at a pointer."""
 
 
 class JoinedTest:
@@ -49,7 +49,7 @@ class NotTest:
 
 
 def _noted(value: bool, problem: Problem | None) -> Verdict:
-    """With the first operand that was missing on the way."""
+    """A verdict that keeps the first missing operand met on the way."""
     return verdict.of(value) if problem is None else Verdict(value, problem)
 
 

@@ -1,4 +1,5 @@
-"""`cross_node_comparison`: two values of nodes compared, or an expression over them. What is missing makes it false."""
+"""`cross_node_comparison`: compares two values of nodes, or evaluates an expression over them. A missing value makes it
+false."""
 
 from __future__ import annotations
 

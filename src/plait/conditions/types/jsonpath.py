@@ -1,4 +1,4 @@
-"""`jsonpath`: a query on `output`, and what its matches must be."""
+"""`jsonpath`: a query on `output`, and a test of its matches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .cel import OUT_OF_STEPS
 MAX_MATCHES: Final = 10_000
 
 Holds = Callable[[Budget, list[Any], Any], bool]
-"""Whether matches are what an operator says of them and its operand."""
+"""Whether the matches satisfy an operator with its operand."""
 
 _LENGTH: Final = re.compile(r"\s*\.\s*length\(\s*\)\s*$")
 
@@ -94,7 +94,8 @@ class JsonPathTest:
             return verdict.failed("overflow", "the numbers are beyond finite fractions")
 
     def _lengths(self, matches: list[Any]) -> list[Any]:
-        """What `.length()` gives: of a path to one place the length of what is there, else the number of matches."""
+        """The value of `.length()`: the length of the matched value for a path to one place, else the number of
+        matches."""
         if not self._query.singular:
             return [len(matches)]
         for each in matches:
@@ -132,7 +133,7 @@ def _query(source: Source, text: str) -> tuple[jsonpath.Query, bool] | None:
 
 
 def _takes_value(source: Source, operator: str) -> bool:
-    """Whether the operand is of a type that the operator takes."""
+    """Whether the operand has a type that the operator accepts."""
     value = source.fields.get("value")
     if operator in _WITHOUT_VALUE:
         fits, wanted = not source.has("value"), "no `value`"

@@ -1,4 +1,4 @@
-"""`python_sandbox`: a Python function, for what no expression can say. It runs in a sandbox, as a task."""
+"""`python_sandbox`: a Python function, for tests that no expression can state. It runs in a sandbox, as a task."""
 
 from __future__ import annotations
 

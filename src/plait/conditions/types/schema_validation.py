@@ -1,4 +1,4 @@
-"""`schema_validation`: whether `output` fits a JSON Schema."""
+"""`schema_validation`: whether `output` is valid under a JSON Schema."""
 
 from __future__ import annotations
 

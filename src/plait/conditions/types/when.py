@@ -1,4 +1,4 @@
-"""`when`: a reference and at most one operator. It never fails: what is missing counts as null."""
+"""`when`: a reference and at most one operator. It never fails: a missing value counts as null."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Holds = Callable[[Any, Any], bool]
 def _equal(value: Any, operand: Any) -> bool:
     try:
         return Budget().equal(value, operand)
-    except OutOfSteps:  # an operand is part of a definition: no value of another size is equal to it
+    except OutOfSteps:  # operands are parts of a definition and small: a value of another size is not equal to one
         return False
 
 
@@ -43,7 +43,7 @@ OPERATORS: Final[dict[str, Holds]] = {
 
 
 def is_true(value: Any) -> bool:
-    """Without an operator: `[]`, `{}` and `"0"` are true."""
+    """The truth of a value without an operator: `[]`, `{}` and `"0"` are true."""
     return not (value is None or value is False or value == "" or (is_number(value) and value == 0))
 
 
@@ -63,7 +63,7 @@ class WhenTest:
         return verdict.of(self.holds_for(self._start(facts)))
 
     def holds_for(self, start: Any) -> bool:
-        """Whether it is true of what the head of its reference stands for."""
+        """Whether it holds for the value that its reference starts from."""
         found = paths.follow(start, self._path)
         return self._holds(None if found is paths.MISSING else found)
 

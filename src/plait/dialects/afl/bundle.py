@@ -66,14 +66,14 @@ class AflBundle:
         observers: Observers | None = None,
         models: Models | None = None,
     ) -> None:
-        """`tell` sends messages to runs: what a handler says before its answer. Where there are `observers`, runs are
-        counted."""
+        """`tell` sends messages to runs: updates that a handler sends before its answer. With `observers`, events of
+        runs are counted."""
         self.handlers = Handlers()
         self.models = models or Models()
         self.stored = stored
-        """Handlers that namespaces have registered; None: there is nothing of that."""
+        """Handlers that namespaces have registered over HTTP; None if they can't."""
         self.libraries: Sequence[str | Path] = configured_libraries()
-        """Where used namespaces are looked up that a program does not have."""
+        """Where namespaces are looked up that a program uses but does not contain."""
         self.telemetry = Sinks()
         self._listens = False
         if observers is not None and observers.any:
@@ -90,7 +90,7 @@ class AflBundle:
             self.declare(definition)
 
     def listen(self, observers: Observers) -> None:
-        """From now on commits are told to the sinks, and counted."""
+        """Starts reporting commits to the sinks, and counting them."""
         if not self._listens:
             self._listens = True
             observers.add(TelemetryObserver(self.telemetry))
@@ -114,7 +114,7 @@ class AflBundle:
         return isinstance(definition, Afl)
 
     def read(self, definition: str | dict[str, Any]) -> Afl:
-        """A program as JSON. A name means one of the program, or else a saved one."""
+        """Reads a program from JSON. A name refers to a saved program, or one declared in this process."""
         if isinstance(definition, str):
             if (declared := self._declared.get(definition)) is not None:
                 return declared
@@ -169,7 +169,7 @@ class AflBundle:
         )
 
     def describe(self) -> list[Description]:
-        """Programs are saved or given, not loaded."""
+        """Empty: programs are saved or given, not loaded."""
         return []
 
     def returns(self, definition: str, version: str | None) -> Any:
@@ -182,13 +182,13 @@ class AflBundle:
         return RunBlocked(run_id, error)
 
     def _keep_handlers(self, definition: Afl) -> None:
-        """Functions that come with a definition can be called by this process from then on."""
+        """Registers functions that come with a definition, so that this process can call them from then on."""
         for each in definition.handlers.all():
             if self.handlers.get(each.name) is not each:
                 self.handlers.add(each)
 
     def code(self) -> Collection[str]:
-        """The functions that do events here; who else does them is in the runs."""
+        """The handler functions of this process; the other bindings of a run are recorded in it."""
         return [code_name(each.name) for each in self.handlers.all() if callable(each.target)]
 
     # -- runs ----------------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class AflBundle:
         return None
 
     async def close(self) -> None:
-        if self.telemetry.listening:  # a sink may take its time; without any there is nobody to wait for
+        if self.telemetry.listening:  # a sink may be slow; without any there is nothing to wait for
             await asyncio.to_thread(self.telemetry.close)
 
 

@@ -1,5 +1,5 @@
-"""What a saved program offers: each of its workflows, by qualified name, with its doc and the schemas of its input and
-output. One at the top level has no name of its own: other programs may well have one that is called the same."""
+"""The workflows of a saved program, by qualified name, with their docs and the schemas of their inputs and outputs. A
+workflow at the top level is left out: it has no name of its own, and other programs may have one called the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BUILT_IN: Final[Mapping[str, Json]] = {
     "Boolean": {"type": "boolean"},
 }
 _DEEP: Final = 5
-"""Schemas inside each other; what is deeper may be anything."""
+"""Levels of nested schemas; deeper values may be anything."""
 
 
 def contents_of(made: Prepared, definition: Json) -> Contents:
@@ -67,7 +67,7 @@ def _schema(param: Param, program: Program, around: tuple[str, ...]) -> Json:
 
 
 def _type(type: Any, program: Program, around: tuple[str, ...]) -> Json:
-    """`around`: the schemas that it stands in, which it may name again."""
+    """`around` has the enclosing schemas, which the type may refer to again."""
     if isinstance(type, dict):
         return {"type": "array", "items": _type(cast("Json", type).get("elementType"), program, around)}
     if type in _BUILT_IN:

@@ -1,4 +1,4 @@
-"""What a run of this dialect is started with: source, or a compiled program, and the workflow of it."""
+"""The definition of a run of this dialect: source, or a compiled program, and one of its workflows."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Afl:
     """A definition."""
 
     definition: Mapping[str, Any]
-    """As section 1.1 of the spec has it."""
+    """The definition in the form of section 1.1 of the spec."""
     handlers: Handlers = field(default_factory=Handlers, compare=False)
-    """Of this definition alone, over those of the engine."""
+    """Handlers of this definition alone; they take precedence over those of the engine."""
 
     def reference(self) -> Reference:
-        """How JSON names it."""
+        """How JSON refers to this definition."""
         return Reference(NAME, self.definition, self.label)
 
     @property
     def label(self) -> str:
-        """What lists of runs call it."""
+        """The name shown in lists of runs."""
         found = self.definition.get("workflow")
         return found[:200] if isinstance(found, str) and found else NAME
 
@@ -47,8 +47,8 @@ def afl(
 ) -> Afl:
     """A workflow of an AFL program: `await engine.start(afl("mail.afl", "Notify"), {"to": "a@b.org"})`.
 
-    `source` is a file, a directory, a list of those, or the text itself. `handlers` do its events, by facet; those of
-    the engine do the rest.
+    `source` is a file, a directory, a list of those, or the text itself. `handlers` handle its events, by facet; those
+    of the engine handle the rest.
     """
     files = [{"name": each.name, "text": each.text} for each in read_sources(source, libraries or ())]
     definition: dict[str, Any] = {"sources": files}

@@ -1,4 +1,4 @@
-"""The tasks that only this dialect has: calls of handlers."""
+"""Executors of the dialect's own tasks: calls of handlers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .running.results import STEP_UPDATE
 from .running.work import CALL_HANDLER, HandlerInput
 
 Tell = Callable[[RunId, str, object], Awaitable[None]]
-"""Sends a message of some name to a run."""
+"""Sends a message with a name and a body to a run."""
 
 
 class EventContext:
-    """What a handler may know beside its payload, and say while it works."""
+    """What a handler may know beside its payload, and report while it works."""
 
     def __init__(self, wanted: HandlerInput, task: Task, attempt: Attempt, tell: Tell | None) -> None:
         self.facet = wanted.facet

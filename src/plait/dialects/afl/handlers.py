@@ -1,4 +1,4 @@
-"""Who does the AFL events of a facet: functions, addresses, child runs and queues, by qualified or short name."""
+"""Handlers of AFL events, by facet: functions, addresses, child runs and queues, under qualified or short names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class HttpTarget:
-    """The payload is posted; a JSON object in a 2xx response is the result."""
+    """Posts the payload; a JSON object in a 2xx response is the result."""
 
     url: str
 
@@ -39,12 +39,12 @@ class ChildTarget:
 
     reference: Reference
     queueing: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The queue that it waits on first, as definitions say it; empty: none."""
+    """The queue that it waits on first, in the form of a definition; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueTarget:
-    """Workers that claim tasks of a queue, and have a function of the facet's name."""
+    """Workers that claim tasks of a queue, and have a function under the facet's name."""
 
     queue: str
 
@@ -59,7 +59,7 @@ def http(url: str) -> HttpTarget:
 
 
 def child(definition: Startable | str | Reference, **queueing: Unpack[ChildQueueing]) -> ChildTarget:
-    """A run of any definition; with `queue=`, it waits there for a slot first."""
+    """A run of any definition; with `queue=`, it first waits there for a slot."""
     place = as_defined(queueing)
     if isinstance(definition, str):
         return ChildTarget(Reference("", definition, definition), place)
@@ -81,17 +81,17 @@ class Registration:
     compensate: str = ""
     takes_context: bool = field(init=False)
     threaded: bool = field(init=False)
-    """A plain function, which may block."""
+    """Whether it is a plain function, which may block."""
 
     def __post_init__(self) -> None:
-        """What can be known of a function before it is called is found out once."""
+        """Inspects the function once, rather than at each call."""
         fn = None if isinstance(self.target, HttpTarget | ChildTarget | QueueTarget) else self.target
         object.__setattr__(self, "takes_context", fn is not None and _takes_two(fn))
         object.__setattr__(self, "threaded", fn is not None and not _is_async(fn))
 
 
 class Handlers:
-    """Those that this process knows. A name that is given again means the new one."""
+    """The handlers that this process knows. A name that is registered again refers to the new one."""
 
     def __init__(self) -> None:
         self._known: dict[str, Registration] = {}
@@ -108,7 +108,7 @@ class Handlers:
         return self._known.get(name)
 
     def find(self, facet: str) -> Registration | None:
-        """Exact beats short."""
+        """An exact name takes precedence over a short one."""
         return self._known.get(facet) or self._known.get(facet.rpartition(".")[2])
 
     @property
@@ -120,7 +120,7 @@ class Handlers:
 
 
 class Lookup:
-    """Handlers of a definition, over those of the process; and whether there is a model for prompts."""
+    """Handlers of a definition, before those of the process; and whether there is a model for prompts."""
 
     def __init__(self, *books: Handlers, stored: Mapping[str, Binding] | None = None, has_model: bool = False) -> None:
         self._books = books
@@ -128,7 +128,7 @@ class Lookup:
         self._has_model = has_model
 
     def bindings(self, program: Program) -> dict[str, Binding]:
-        """Of every event facet, and of what undoes one."""
+        """The bindings of every event facet, and of every facet that compensates one."""
         found: dict[str, Binding] = {}
         for facet in program.event_facets:
             found[facet.name] = self._binding(facet.name, prompt=facet.prompt is not None)
@@ -192,7 +192,7 @@ def _plain(definition: Any) -> Any:
 def _takes_two(fn: Function) -> bool:
     try:
         parameters = inspect.signature(fn).parameters.values()
-    except (TypeError, ValueError):  # built in
+    except (TypeError, ValueError):  # a built-in function
         return False
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(each.kind in kinds for each in parameters) > 1

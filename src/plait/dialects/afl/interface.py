@@ -58,7 +58,7 @@ class Host(Protocol):
 
 
 class AflInterface:
-    """Of one namespace; `of` returns that of another."""
+    """The interface for one namespace; `of` returns that for another."""
 
     http = staticmethod(http)
     child = staticmethod(child)
@@ -103,7 +103,7 @@ class AflInterface:
         retry: Retry | None = None,
         compensate: str | None = None,
     ) -> Any:
-        """Registers who does the events of a facet, by qualified or short name: a function, `http(url)`,
+        """Registers the handler of a facet's events, by qualified or short name: a function, `http(url)`,
         `child(definition)` or `queue(name)`. Also a decorator."""
 
         def register(found: Any) -> Any:
@@ -128,7 +128,7 @@ class AflInterface:
             raise NotFound("AFL_NO_HANDLER", f"no handler is registered for `{name}`", fix="look at the list of them")
 
     async def prompt(self, run: str, step_id: str) -> str | None:
-        """The text of a facet with a prompt, filled in from the params of a step."""
+        """The text of a facet's prompt, filled in from the params of a step."""
         node = (await self.machine(run)).run.nodes.get(step_id)
         found = None if node is None or node.declaration is None else node.declaration.prompt
         return None if found is None or node is None else filled(found.template, node.record.params)
@@ -136,25 +136,25 @@ class AflInterface:
     # -- telemetry -----------------------------------------------------------------------------------------------
 
     def telemetry(self, sink: Sink) -> None:
-        """Every record goes to `sink`, after its commit; one that fails or is slow loses records, and is counted."""
+        """Sends every record to `sink` after its commit; a sink that fails or is slow loses records, and is counted."""
         self._bundle.listen(self._host.kernel.observers)
         self._bundle.telemetry.add(sink)
 
     @property
     def dropped(self) -> int:
-        """Records that sinks have lost."""
+        """The number of records that sinks have lost."""
         return self._bundle.telemetry.dropped
 
     async def close_telemetry(self) -> None:
-        """All that was told is with the sinks, unless one is stuck."""
+        """Waits until the sinks have all records, unless one is stuck."""
         await asyncio.to_thread(self._bundle.telemetry.close)
 
     # -- libraries -----------------------------------------------------------------------------------------------
 
     @property
     def libraries(self) -> Sequence[str | Path]:
-        """Directories or files where used namespaces are looked up that a program does not have, whoever sends it. By
-        default those of PLAIT_AFL_LIBRARIES."""
+        """Directories or files where namespaces are looked up that a program uses but does not contain, whoever sends
+        it. Defaults to PLAIT_AFL_LIBRARIES."""
         return self._bundle.libraries
 
     @libraries.setter
@@ -164,7 +164,7 @@ class AflInterface:
     # -- the language --------------------------------------------------------------------------------------------
 
     def check(self, source: Source, libraries: Sequence[str | Path] = (), *, strict: bool = False) -> list[Diagnostic]:
-        """What is wrong with a program, or should be looked at: errors and warnings."""
+        """Errors and warnings of a program."""
         return list(compile_source(read_sources(source, [*libraries, *self.libraries]), strict=strict).diagnostics)
 
     def compile(
@@ -175,14 +175,14 @@ class AflInterface:
         version: str = WORKFLOW_VERSION,
         strict: bool = False,
     ) -> dict[str, Any]:
-        """The compiled form; refuses with all errors."""
+        """The compiled form; raises with all errors."""
         found = compile_source(read_sources(source, [*libraries, *self.libraries]), version=version, strict=strict)
         if isinstance(found, Compiled):
             return found.program
         raise refused(found.diagnostics)
 
     def format(self, text: str) -> str:
-        """The same program, formatted; refuses what can't be read."""
+        """The same program, formatted; raises if it can't be parsed."""
         found = format_source(SourceFile("source.afl", text))
         if found.text is None:
             raise refused(found.diagnostics)

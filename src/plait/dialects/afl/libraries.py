@@ -1,8 +1,4 @@
-"""Directories that an engine's operator names, where used namespaces are looked up that a program does not have.
-
-What is found becomes a part of the definition, before it is compiled or saved: a version that is saved, and a run that
-has started, never change with the files.
-"""
+"""Library directories named by an engine's operator, for namespaces that a program uses but does not contain."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from .language.loading import with_libraries
 from .preparation import check_shape, sources_of
 
 ENVIRONMENT: Final = "PLAIT_AFL_LIBRARIES"
-"""Directories or files, as in PATH."""
+"""Directories or files, separated as in PATH."""
 
 
 def configured_libraries(environment: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
@@ -24,7 +20,7 @@ def configured_libraries(environment: Mapping[str, str] = os.environ) -> tuple[P
 
 
 async def completed(definition: Mapping[str, Any], libraries: Sequence[str | Path]) -> dict[str, Any]:
-    """With the files of the namespaces that it uses and does not declare."""
+    """Adds the files of the namespaces that the program uses and does not declare."""
     check_shape(definition)
     if not libraries:
         return dict(definition)

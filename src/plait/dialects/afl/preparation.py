@@ -1,4 +1,4 @@
-"""A definition as someone wrote it, made ready: compiled, checked, and its workflow found."""
+"""Prepares a definition as written: compiles and checks it, and finds its workflow."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _FIELDS = ("source", "sources", "compiled", "workflow", "version", "strict")
 
 _KEPT: Final = 256
 _known: dict[bytes, Prepared] = {}
-"""Programs that were compiled in this process: the same text always gives the same. The one that was not used for the
-longest time is first, and goes first: one that is in use is not compiled again, however many others come."""
+"""Programs compiled in this process, least recently used first: those are dropped first, so that one in use is not
+compiled again, however many others come."""
 _lock = Lock()
 """Programs are compiled in threads, too."""
 
@@ -37,7 +37,7 @@ _lock = Lock()
 class Prepared:
     compiled: Raw
     sources: tuple[SourceFile, ...]
-    """None if it came compiled."""
+    """None if it was sent compiled."""
     hash: str
     program: Program
     wanted: str
@@ -46,11 +46,11 @@ class Prepared:
     warnings: Sequence[str]
 
     def chosen(self) -> Declaration | None:
-        """The workflow that is named, or the only one; None if it takes a name to choose."""
+        """The named workflow, or the only one; None if a name is needed to choose."""
         return self.workflow() if self.wanted or len(self.program.workflows) == 1 else None
 
     def workflow(self) -> Declaration:
-        """Qualified, or short if that is unique; the only one, if none is named."""
+        """The workflow of a qualified name, or a short one if it is unique; the only one, if no name is given."""
         known = self.program.workflows
         named = [name for name in known if self.wanted in (name, name.rpartition(".")[2])]
         exact = [name for name in named if name == self.wanted]
@@ -68,7 +68,7 @@ class Prepared:
 
 
 async def prepared(definition: Mapping[str, Any]) -> Prepared:
-    """The same; a program that was not seen before is compiled in a thread."""
+    """Like `prepare`, but compiles new programs in a thread."""
     check_shape(definition)
     if _key(definition) in _known:
         return prepare(definition)
@@ -76,7 +76,7 @@ async def prepared(definition: Mapping[str, Any]) -> Prepared:
 
 
 def prepare(definition: Mapping[str, Any]) -> Prepared:
-    """Refuses with all errors."""
+    """Raises with all errors."""
     check_shape(definition)
     key = _key(definition)
     with _lock:
@@ -93,7 +93,7 @@ def prepare(definition: Mapping[str, Any]) -> Prepared:
 
 
 def _key(definition: Mapping[str, Any]) -> bytes:
-    """Of all that the compiled form depends on."""
+    """A key of all that the compiled form depends on."""
     said = {name: definition.get(name) for name in _FIELDS if name != "workflow"}
     return hashlib.blake2b(msgspec.json.encode(said), digest_size=16).digest()
 
@@ -125,7 +125,7 @@ def _compiled(definition: Mapping[str, Any], version: str, *, strict: bool) -> t
 
 
 class DoesNotCompile(InvalidInput):
-    """A program with errors; `diagnostics` has them, and the warnings."""
+    """The program has errors; `diagnostics` has them, and the warnings."""
 
     diagnostics: Sequence[Diagnostic] = ()
 
@@ -147,7 +147,7 @@ def refused(diagnostics: Sequence[Diagnostic]) -> DoesNotCompile:
 
 
 def sources_of(definition: Mapping[str, Any]) -> list[SourceFile]:
-    """None if it came compiled."""
+    """None if it was sent compiled."""
     if definition.get("compiled") is not None:
         return []
     if definition.get("source") is not None:

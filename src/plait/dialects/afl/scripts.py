@@ -27,7 +27,7 @@ _MAX_LINES: Final = 1_000
 
 
 class HasLanguages(Protocol):
-    """Who has the script languages, and makes them when they are asked for."""
+    """Has the script languages, and creates them on demand."""
 
     @property
     def languages(self) -> Languages: ...
@@ -40,7 +40,7 @@ class ScriptExecutor:
         self._owner = owner
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
-        from plait.scripts.python import PythonError, PythonLimits  # with the first script, and not before
+        from plait.scripts.python import PythonError, PythonLimits  # imported with the first script
 
         wanted: ScriptRun = task.input
         check_imports(wanted.code)
@@ -63,7 +63,7 @@ class ScriptExecutor:
 
 
 def check_imports(code: str) -> None:
-    """Raises `TaskError` for a module that scripts may not have."""
+    """Raises `TaskError` if a script imports a module that is not allowed."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Handlers that were registered over HTTP: addresses, child runs and queues of a namespace, kept beside the runs.
+"""Handlers registered over HTTP: addresses, child runs and queues of a namespace, stored with the runs.
 
 Functions are never among them: those come from configuration or the command line only.
 """
@@ -21,7 +21,7 @@ HANDLER: Final = Noun(
 )
 _KIND: Final = "afl.handler"
 _FRESH: Final = 1.0
-"""Seconds for which another process's change may not be seen."""
+"""Seconds for which another process's change may go unnoticed."""
 _PAGE: Final = 500
 
 
@@ -38,7 +38,7 @@ class StoredHandlers:
         self._known: dict[str, tuple[float, dict[str, StoredHandler]]] = {}
 
     async def of(self, namespace: str) -> dict[str, StoredHandler]:
-        """By name."""
+        """Handlers of a namespace by name."""
         now = self._clock.monotonic()
         at, found = self._known.get(namespace, (-_FRESH, {}))
         if now - at < _FRESH:

@@ -1,6 +1,6 @@
-"""Telemetry: records of what happens in runs, and the sinks that are told.
+"""Telemetry: records of what happens in runs, and the sinks that receive them.
 
-Sinks have a queue each and a thread that empties it: one that fails or is slow loses records, which are counted.
+Each sink has a queue and a thread that empties it: one that fails or is slow loses records, which are counted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from plait.kernel.measured import Counted
 log = logging.getLogger("plait.afl")
 
 _WAITING: Final = 10_000
-"""Records that a slow sink may be behind."""
+"""The backlog of records that a slow sink may have."""
 
 
 class Telemetry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,7 +36,7 @@ Sink = Callable[[Telemetry], object]
 
 
 class Sinks:
-    """Those that are told, and how many records each has lost."""
+    """The sinks, and the number of records that each has lost."""
 
     def __init__(self) -> None:
         self._sinks: list[_Queue] = []
@@ -52,7 +52,7 @@ class Sinks:
 
     @property
     def listening(self) -> bool:
-        """Whether anyone wants the records themselves, and not only their number."""
+        """Whether any sink wants the records themselves, not only their number."""
         return bool(self._sinks) or log.isEnabledFor(logging.DEBUG)
 
     def count(self, kind: str, number: int = 1) -> None:
@@ -98,7 +98,7 @@ class _Queue:
                 self.dropped += 1
 
     def close(self) -> None:
-        """What is queued is still told, unless the sink is stuck."""
+        """Flushes the queued records, unless the sink is stuck."""
         if self._thread is not None:
             try:
                 self._records.put(None, timeout=1)

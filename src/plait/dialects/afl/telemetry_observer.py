@@ -1,5 +1,5 @@
-"""Makes telemetry of commits. A record follows from a committed event, so a replay tells nothing, and the log is the
-same whether anyone listens. While nobody does, only their numbers are kept, for `/metrics`."""
+"""Makes telemetry from commits. A record follows from a committed event, so a replay emits nothing, and the log is the
+same with or without sinks. Without any, records are only counted, for `/metrics`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .running.states import CATCH_BEGIN, TABLE_OF, ObjectType, passed
 from .telemetry import Sinks, Telemetry
 
 Steps = dict[str, tuple[ObjectType, str]]
-"""What the steps of a run are, and the blocks that they are in."""
+"""The kinds of a run's steps, and the blocks that contain them."""
 
 _RUNS: Final = 10_000
-"""Whose steps are remembered."""
+"""The number of runs whose steps are remembered."""
 
 
 class TelemetryObserver:
-    """Of a step it remembers what it is, as long as its run lives, or many others have moved since."""
+    """Remembers the kind of each step while its run lives, or until many other runs have had events since."""
 
     def __init__(self, sinks: Sinks) -> None:
         self._sinks = sinks
@@ -123,7 +123,7 @@ def _records(run_id: RunId, event: Event, at: Millis, steps: Steps) -> Iterator[
 
 
 def _count(sinks: Sinks, steps: Steps, event: Event) -> None:
-    """The numbers of the records that `_records` would make."""
+    """Counts the records that `_records` would make."""
     match event:
         case e.StepCreated(step=step):
             steps[step.id] = (step.object_type, step.block_id)
@@ -161,7 +161,7 @@ def _distance(kind: ObjectType, source: str, to: str) -> int:
 
 
 def _iterations(events: Sequence[Event]) -> Iterator[list[Event]]:
-    """The events of a commit, each iteration apart."""
+    """The events of a commit, split by iteration."""
     part: list[Event] = []
     for event in events:
         part.append(event)

@@ -1,4 +1,4 @@
-"""`ctx.agent(...)`: a language model works on something, with tools. Recorded as a step, whose code is nobody's own."""
+"""`ctx.agent(...)`: a language model works on a payload, with tools. Recorded as a step without a user function."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ T = TypeVar("T")
 
 _REF: Final = "plait:agent"
 _GRACE: Final = 10.0
-"""Seconds for an agent whose time is up to record how far it got."""
+"""Seconds that an agent has after its timeout to record its progress."""
 _input = msgspec.json.Decoder(AgentInput)
 
 
 class AgentOptions(TypedDict, total=False):
-    """What an agent may use, and how it is tried."""
+    """What an agent may use, and how it is retried."""
 
     instructions: str
     output_schema: Mapping[str, Any]
@@ -90,7 +90,7 @@ class AgentOp(Op[T]):
         self.scope.replay.effect(self.task())
 
     def resume(self, state: OpState) -> None:
-        """It goes on with what was recorded, whatever the code says by now."""
+        """Resumes with the recorded input, whatever the code says now."""
         if state.args:
             self._input = _input.decode(state.args)
 
@@ -102,7 +102,7 @@ class AgentOp(Op[T]):
 
 
 def _schema(name: str, returns: Any, given: Mapping[str, Any] | None) -> Raw:
-    """A Python type is one, too."""
+    """The JSON Schema of the output: as given, or derived from the Python type `returns`."""
     if given is not None:
         return values.encode(given)
     if returns is Any:

@@ -1,9 +1,9 @@
-"""What a workflow answers to callers while it runs: queries, which read; updates, which may be refused, and have an
-answer; and values it publishes for anyone to read.
+"""What a running workflow answers to callers: queries, which only read; updates, which may be refused and return an
+answer; and published values, which anyone may read.
 
-An update's handler is code of the workflow: it begins at its place among the deliveries, on the first run and on every
-replay, and runs beside the function in a scope of its own. A query only looks at what a replay has come to. A published
-value is an event; scope, key and count say whether a replay has recorded it already.
+The handler of an update is workflow code: it starts at its place among the deliveries, on the first run and on every
+replay, and runs beside the workflow function in its own scope. A query reads the state that a replay has reached. A
+published value is an event; scope, key and count tell whether it is already recorded.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ Function = Callable[..., Any]
 
 
 def update_path(name: str, number: int) -> str:
-    """The scope of the handler of one update."""
+    """The scope of an update's handler."""
     return f"{UPDATE}{segment(name)}/~{number}"
 
 
 class Answering:
-    """What the code of one run has said that it answers."""
+    """The handlers that the code of one run has registered, and the values it has published."""
 
     def __init__(self, context: Callable[[Scope], Any]) -> None:
         self._context = context
@@ -65,7 +65,7 @@ class Answering:
         self._queries[name] = _Handler("query", name, fn, 0)
 
     def query(self, run_id: RunId, name: str, argument: Raw, max_payload: int) -> Raw:
-        """The answer; refuses with a `PlaitError`."""
+        """Returns the encoded answer; raises a `PlaitError` to refuse."""
         found = self._queries.get(name)
         if found is None:
             raise no_such("query", run_id, name, self._queries)
@@ -89,14 +89,14 @@ class Answering:
         return self._updates.get("".join(state.names or ()))
 
     def accept(self, run_id: RunId, name: str, body: Raw) -> None:
-        """Raises if there is no such update, or its validator has something against this one."""
+        """Raises if there is no such update or its validator refuses this one."""
         found = self._updates.get(name)
         if found is None:
             raise no_such("update", run_id, name, self._updates)
         found.validate(body)
 
     def settle_all(self, replay: Host, how: str) -> None:
-        """The run ended, or began anew: those who wait for an update are told its result, or that there is none."""
+        """Answers all open updates once the run has ended or continued as new: with their result, or with a refusal."""
         for running in list(self._running.values()):
             running.end(replay, how)
 
@@ -115,17 +115,17 @@ class Answering:
             replay.record(event)
 
     def publish_held(self, record: Callable[[Event], None]) -> None:
-        """The replay is over, and the code fits."""
+        """Records what was published during the replay, now that the code is known to fit."""
         held, self._held = self._held, []
         for event in held:
             record(event)
 
 
 class _Handler:
-    """A function that takes what a caller sends, if it takes anything."""
+    """A handler function and the one argument it may take from the caller."""
 
     def __init__(self, kind: str, name: str, fn: Function, first: int) -> None:
-        """`first`: how many parameters come before it."""
+        """`first` is the number of parameters before that argument."""
         self.kind = kind
         self.name = name
         self.fn = fn
@@ -137,7 +137,7 @@ class _Handler:
             raise bad_option(f"the handler of {kind} `{name}`: {why}", "use another annotation, or none")
 
     def arguments(self, sent: Raw) -> tuple[Any, ...]:
-        """What was sent, as its type; refuses what does not fit."""
+        """The caller's argument decoded to the annotated type; raises `InvalidInput` if it does not fit."""
         if not self._takes and bytes(sent) != b"null":
             raise InvalidInput("CODE_INPUT_INVALID", f"{self.kind} `{self.name}` takes no argument", fix="leave it out")
         if not self._takes or (not self._needs and bytes(sent) == b"null"):
@@ -173,7 +173,7 @@ class UpdateHandler(_Handler):
             raise InvalidInput("CODE_UPDATE_REJECTED", f"update `{self.name}` was rejected", why=_why(error)) from None
 
     def begin(self, replay: Host, state: OpState) -> str | None:
-        """Starts the handler; says what is wrong if what was recorded does not fit it."""
+        """Starts the handler; returns a reason if the recorded argument does not fit it."""
         try:
             arguments = self.arguments(state.args)
         except InvalidInput as misfit:
@@ -184,7 +184,7 @@ class UpdateHandler(_Handler):
         task = replay.loop.spawn(scope.enter(partial(self._call, arguments)), context)
         running = self._running[state.at] = RunningUpdate(state, scope, task, self._running)
         task.add_done_callback(lambda _: replay.unsettled.append(running))
-        # Whoever sent it is told of its failure; a replay tells nobody, and must not complain that nobody listens
+        # The caller is told of a failure. Retrieving the exception keeps asyncio from reporting it as never retrieved
         task.add_done_callback(lambda task: task.cancelled() or task.exception())
         return None
 
@@ -194,7 +194,7 @@ class UpdateHandler(_Handler):
 
 
 class RunningUpdate:
-    """The handler of one update, under way."""
+    """An update whose handler is running."""
 
     def __init__(self, state: OpState, scope: Scope, task: asyncio.Task[Any], running: Running) -> None:
         self.at = state.at
@@ -205,12 +205,12 @@ class RunningUpdate:
         self._running = running
 
     def settle(self, state: OpState) -> None:
-        """A turn is over: if the handler has ended, its result is recorded, and given to whoever waits."""
+        """Called after each turn: once the handler has ended, records its result and answers the caller."""
         if self._task.done():
             self._close(self._scope.replay)
 
     def end(self, replay: Host, how: str) -> None:
-        """The run ends with it."""
+        """Answers the update because the run ends."""
         state = replay.history.ops.get(self.at)
         if state is None or state.status != "open":
             return
@@ -244,7 +244,7 @@ class RunningUpdate:
 
 
 def begin_update(replay: Host, state: OpState) -> RunBlocked | None:
-    """Starts the handler of an update; or says why the loaded code can't handle it."""
+    """Starts the handler of an update; returns why the loaded code can't handle it, if so."""
     answering: Answering | None = replay.answering
     handler = None if answering is None else answering.update(state)
     if handler is None:
@@ -255,7 +255,7 @@ def begin_update(replay: Host, state: OpState) -> RunBlocked | None:
 
 
 Running = dict[str, RunningUpdate]
-"""Updates whose handlers are under way, by where."""
+"""Running update handlers by the path of their scope."""
 
 
 _NO_SUCH = {"query": "CODE_NO_QUERY", "update": "CODE_NO_UPDATE"}

@@ -30,7 +30,7 @@ _MOST_VOTES = 100
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """The decision. `decision` is `timeout` when nobody decided in time; `by` names all who approved."""
+    """The decision. `decision` is `timeout` when nobody decided in time; `by` lists everyone who approved."""
 
     decision: str
     by: str = ""
@@ -43,7 +43,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Voting(msgspec.Struct, frozen=True, gc=False):
-    """Who must approve, and who else may when they don't."""
+    """Who must approve, and who may also decide after escalation."""
 
     required: int = 1
     approvers: tuple[str, ...] = ()
@@ -54,14 +54,14 @@ ANYONE = Voting()
 
 
 class Request(msgspec.Struct, frozen=True, gc=False):
-    """What people are asked, and shown."""
+    """What approvers are asked and shown."""
 
     by: str = ""
     title: str = ""
     form: Raw = ABSENT
     evidence: Raw = ABSENT
     answer: Any = Any
-    """The type of the data that comes back."""
+    """The type of the data that approvers return."""
     voting: Voting = ANYONE
 
 
@@ -73,7 +73,7 @@ def request(name: str, by: str, title: str, form: Any, evidence: Any, voting: Vo
 
 
 def voting(name: str, required: int, approvers: Sequence[str], after: Due | None, to: Sequence[str]) -> Voting:
-    """Refuses votes that could never be enough."""
+    """Refuses votes that could never reach the required number."""
     if type(required) is not int or not 1 <= required <= _MOST_VOTES:
         raise bad_option(f"required={required!r} of approve `{name}`", f"use a whole number from 1 to {_MOST_VOTES}")
     may, more = _names(f"approvers of approve `{name}`", approvers), _names(f"escalate_to of approve `{name}`", to)
@@ -104,7 +104,7 @@ def _evidence(name: str, evidence: object) -> Raw:
 
 
 def _form(name: str, form: object) -> Raw:
-    """The JSON Schema of a form: of a Python type, or as it is written."""
+    """The JSON Schema of a form: derived from a Python type, or as given."""
     if form is None:
         return ABSENT
     try:

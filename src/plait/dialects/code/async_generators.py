@@ -1,8 +1,8 @@
-"""Async generators of a workflow's code: closed on its own loop, at a moment that is the same on every replay.
+"""Async generators of a workflow's code: closed on its own loop, at a point that is the same on every replay.
 
-One that the code drops is closed at once, as a task of the scope that began it. What only the garbage collector finds,
-at a time of its own, is closed when that scope ends; so is what nobody has found until then. Python asks hooks of the
-thread for this: ours see every generator, and leave those that are not a workflow's to whoever had set hooks before.
+A generator that the code drops is closed at once, in a task of the scope that started it. One that is dropped by the
+garbage collector, at an unpredictable time, is closed when that scope ends, as is one that is still alive then. Python
+reports generators to hooks of the thread: ours see every generator, and pass those of other code to the previous hooks.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _Hook = Callable[[Generator], None]
 
 
 class AsyncGenerators:
-    """Those that the code of one scope has begun."""
+    """The generators that the code of one scope has started."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._count = 0
         self._begun: dict[int, weakref.ref[Generator]] = {}
         self._found: dict[int, Generator] = {}
-        """By the garbage collector."""
+        """Generators that the garbage collector found."""
         self._closing: list[asyncio.Task[None]] = []
 
     def begin(self, generator: Generator) -> int:
@@ -50,7 +50,7 @@ class AsyncGenerators:
             self._closing.append(context.run(loop.create_task, generator.aclose()))
 
     async def close_all(self) -> None:
-        """The scope ends: waits for those that are being closed, and closes the others in the order they began."""
+        """Called when the scope ends: awaits closings under way, then closes the other generators in starting order."""
         while self._closing:
             await self._closing.pop(0)
         begun, self._begun = self._begun, {}
@@ -58,17 +58,17 @@ class AsyncGenerators:
             generator: Any = self._found.pop(number, None) or reference()
             if generator is not None and not generator.ag_running:
                 await generator.aclose()
-        if self._closing or self._begun:  # closing them may begin others
+        if self._closing or self._begun:  # closing them may start others
             await self.close_all()
 
 
 def _close_now(generator: Generator) -> None:
-    """Its run is not here any more: plain code in a `finally` may run, and is not waited for."""
+    """Closes without waiting, because the run is gone; synchronous code in a `finally` still runs."""
     closing: Any = generator.aclose()
     try:
         closing.send(None)
         closing.close()
-    except BaseException:  # it may do anything
+    except BaseException:  # its code may raise anything
         return
 
 
@@ -103,7 +103,7 @@ class _Hooks:
 
 
 def watch() -> None:
-    """Sets the hooks of this thread, once for each time that its event loop is run."""
+    """Sets the hooks of this thread; needed once for each run of its event loop."""
     outer = sys.get_asyncgen_hooks()
     if not isinstance(getattr(outer.firstiter, "__self__", None), _Hooks):
         hooks = _Hooks(outer.firstiter, outer.finalizer)
@@ -111,7 +111,7 @@ def watch() -> None:
 
 
 _owners: dict[int, tuple[weakref.ref[AsyncGenerators], int]] = {}
-"""By the id of a generator. Each is seen when it begins, so an id never stands for one that was here before."""
+"""Scopes by the id of their generators. Every generator is seen when it starts, so a reused id is never stale."""
 _collecting = False
 
 

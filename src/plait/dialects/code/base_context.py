@@ -1,4 +1,4 @@
-"""The part of `ctx` that is no operation: who and when; queries, updates and published values; the end of a history."""
+"""The part of `ctx` that is no operation: identity and time; queries, updates and published values; continue-as-new."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .scope import Scope
 
 
 class BaseContext:
-    """Whose code it is, what it answers, and how it begins anew."""
+    """Whose code this is, what it answers to callers, and how it continues as new."""
 
     __slots__ = ("_replay", "_scope")
 
@@ -41,7 +41,7 @@ class BaseContext:
 
     @property
     def path(self) -> str:
-        """The scope this ctx belongs to; empty at the root."""
+        """The path of the scope that this ctx belongs to; empty at the root."""
         return self._scope.path
 
     @property
@@ -54,27 +54,27 @@ class BaseContext:
         return None if found is None else _datetime(found)
 
     def now(self) -> datetime:
-        """The run's own time: when its last result came. The same on every replay."""
+        """The run's own time: when its last result arrived. The same on every replay."""
         return _datetime(self._replay.now)
 
     def random(self) -> Random:
-        """A generator that gives the same numbers on every replay."""
+        """A generator that yields the same numbers on every replay."""
         return self._scope.random()
 
     def uuid(self) -> UUID:
-        """The same on every replay."""
+        """A UUID that is the same on every replay."""
         return self._scope.uuid()
 
     @property
     def log(self) -> RunLogger:
-        """For what people should read: as a logger of Python's, but silent while recorded results are replayed."""
+        """A logger in the style of `logging`; silent while recorded results are replayed."""
         return RunLogger(self._scope)
 
     # -- callers -------------------------------------------------------------------------------------------------
 
     def publish(self, key: str, value: Any) -> None:
-        """Publishes a value for anyone to read: `handle.published(key)` is the last, `handle.stream(key)` gives all.
-        Recorded once, however often the run is replayed."""
+        """Publishes a value for anyone to read: `handle.published(key)` returns the last, `handle.stream(key)` all of
+        them. Recorded once, however often the run is replayed."""
         checked_text("the key of publish", key)
         try:
             raw = encode(value, max_bytes=self._replay.around.max_payload)
@@ -84,13 +84,13 @@ class BaseContext:
         self._answering().publish(self._scope, key, raw)
 
     def on_query(self, name: str, fn: Callable[..., Any]) -> None:
-        """Answers `handle.query(name, argument)` with what `fn(argument)` returns. It may only look: what it changes is
-        gone, and it has no ctx. A run that has ended answers too."""
+        """Answers `handle.query(name, argument)` with what `fn(argument)` returns. It may only read: it has no ctx, and
+        what it changes is discarded. A run that has ended answers too."""
         self._at_root("on_query", name).add_query(name, fn)
 
     def on_update(self, name: str, handler: Callable[..., Any], validator: Callable[..., Any] | None = None) -> None:
-        """Lets `handle.update(name, body)` run `handler(ctx, body)` inside the workflow; what it returns is the answer.
-        What `validator(body)` raises refuses the update before anything is recorded."""
+        """Lets `handle.update(name, body)` run `handler(ctx, body)` inside the workflow and return its result to the
+        caller. `validator(body)` may raise to refuse the update before anything is recorded."""
         self._at_root("on_update", name).add_update(name, handler, validator)
 
     def _at_root(self, what: str, name: str) -> Answering:
@@ -106,9 +106,9 @@ class BaseContext:
         return self._replay.answering
 
     def continue_as_new(self, input: Any = None) -> NoReturn:
-        """Begins the run anew with another input, and an empty history: for a run that would grow without end. It keeps
-        its id, its labels, its deadline and its parent, messages that wait, and rollback handlers that are steps. What
-        is open is settled as at the end of a run; names can be used again."""
+        """Restarts the run with another input and an empty history, for a run that would otherwise grow without end. It
+        keeps its id, labels, deadline, parent, queued messages, and rollback handlers that are steps. Open operations
+        are settled as at the end of a run; names can be reused."""
         self._scope.check("continue_as_new", "")
         if self._scope.path:
             what, fix = f"continue_as_new is called in {self._scope.label}", "call it in the workflow function itself"

@@ -1,7 +1,7 @@
 """Branches side by side: `ctx.join` waits for all of them, `ctx.race` for the first to complete.
 
-Branches end in turns; what their ends mean is settled when a turn is over, in the order in which the
-branches are listed, so that two that end together are judged alike on every replay.
+Branches end during turns; the outcome is settled after the turn, in the order in which the branches are
+listed, so that two that end in the same turn are judged alike on every replay.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .result_check import check_result
 from .scope import Scope, current
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # whose defaults let `Results` and `Won` stand alone
+    from typing_extensions import TypeVar  # for `default`, with which `Results` and `Won` need no type argument
 
     T = TypeVar("T", default=Any)
 else:
@@ -39,14 +39,14 @@ else:
 
 Branch = Callable[[Any], Awaitable[Any]]
 NewContext = Callable[[Scope], Any]
-"""The `Context` of a branch."""
+"""Makes the `Context` of a branch."""
 
 MAX_BRANCHES = 10_000
 
 
 class Results(dict[str, T]):
-    """The results of a join, by branch: `results["tax"]` or `results.tax`. To a type checker the first is of the type
-    that the branches have in common, the second can be anything. A branch may be called `items` or `keys`."""
+    """The results of a join, by branch: `results["tax"]` or `results.tax`. To a type checker the first has the common
+    type of the branches, the second is `Any`. A branch may be called `items` or `keys`."""
 
     def __getattribute__(self, name: str) -> Any:
         return self[name] if name in self else super().__getattribute__(name)
@@ -54,14 +54,14 @@ class Results(dict[str, T]):
 
 @dataclass(frozen=True, slots=True)
 class Won(Generic[T]):
-    """The outcome of a race."""
+    """The outcome of a race: the branch that won, and its result."""
 
     winner: str
     value: T
 
 
 class _Branching(Op[Any]):
-    """What join and race have in common: their branches as tasks, each in a scope of its own."""
+    """The common part of join and race: their branches as tasks, each in its own scope."""
 
     __slots__ = ("_branches", "_context", "_scopes", "_tasks", "_types")
 
@@ -100,10 +100,10 @@ class _Branching(Op[Any]):
         for key in self._branches:
             if replay.collecting or self._recorded(state, key).status == "open":
                 self._spawn(key)
-        replay.unsettled.append(self)  # it may have all its ends: a fork can cut a decision in two
+        replay.unsettled.append(self)  # all branches may have ended already: a fork can cut a decision in two
 
     def settle(self, state: OpState) -> None:
-        """A turn is over: record which branches ended, and close if that decides it."""
+        """Called after each turn: records which branches ended, and closes the operation if that decides it."""
         raise NotImplementedError
 
     def revoke(self) -> None:
@@ -132,7 +132,7 @@ class _Branching(Op[Any]):
         return awaitable
 
     def _type(self, key: str) -> Any:
-        """The type of a branch whose body was not entered: what it would await tells."""
+        """The result type of a branch whose body was not entered: read from what it would await."""
         if key not in self._types:
             scope = Scope(self.scope.replay, self.at).child(key)
             context = contextvars.copy_context()
@@ -149,7 +149,7 @@ class _Branching(Op[Any]):
                 self.scope.replay.record(self._end(key, task))
 
     def _end(self, key: str, task: asyncio.Task[Any]) -> BranchClosed:
-        """How a branch ended; one that left operations open, by failing, leaves them cancelled."""
+        """The outcome of a branch; operations that a failed branch left open are cancelled."""
         self._scopes[key].abandon()
         cancelled = StepError(f"branch `{key}` was cancelled by its own code")
         error = cancelled if task.cancelled() else task.exception()
@@ -188,7 +188,7 @@ class JoinOp(_Branching):
         replay = self.scope.replay
         self._record_ends(state)
         rollback = self._rollback(state)
-        if rollback is not None:  # waits for no sibling
+        if rollback is not None:  # does not wait for the siblings
             self.revoke()
             replay.close(self.at, error=rollback)
         elif all(branch.status != "open" for branch in (state.branches or {}).values()):
@@ -240,7 +240,7 @@ def _group(kind: str, name: str, errors: dict[str, ErrorInfo]) -> ErrorInfo:
 def all_branches(
     name: str, branches: Mapping[str, Callable[..., Any]] | None, more: dict[str, Callable[..., Any]]
 ) -> dict[str, Callable[..., Any]]:
-    """Those given as a mapping, and those given as keywords."""
+    """The branches given as a mapping together with those given as keywords."""
     found = dict(branches or {})
     twice = set(found) & set(more)
     if twice:

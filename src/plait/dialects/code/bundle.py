@@ -30,7 +30,7 @@ _EDITED = ("step", "loop", "child", "approval")
 
 
 class Functions(Protocol):
-    """The functions that this process can call for a task, of all dialects."""
+    """The functions that this process can call for tasks, of all dialects."""
 
     def add(
         self,
@@ -64,14 +64,14 @@ class CodeBundle:
         *,
         embedded: bool = False,
     ) -> None:
-        """`functions` are what tasks of all dialects may call by name: steps are among them. `embedded`: there is no
-        engine around the run."""
+        """`functions` are what tasks of all dialects may call by name, steps included. `embedded` means that the run
+        has no engine around it."""
         self._embedded = embedded
         self._functions = functions
         self.registry = Registry(definitions)
         self._steps = StepExecutor()
         self.executors: Sequence[Executor] = (self._steps,)
-        """For steps on a queue. Others are calls in their owner's process, which need none."""
+        """The executor of queued steps. Other steps are called directly in the owner's process."""
         self._max_payload = max_payload
 
     # -- definitions ---------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class CodeBundle:
     def _known(self, definition: object) -> Workflow[..., Any]:
         found = cast("Workflow[..., Any]", definition)
         if self.registry.find((found.name, found.version)) is not found:
-            self.registry.add(found)  # so that it is there when the run must be replayed
+            self.registry.add(found)  # a later replay must find it
         return found
 
     def _check_input(self, definition: Workflow[..., Any], raw: Raw) -> None:
@@ -148,7 +148,7 @@ class CodeBundle:
         return [describe(definition) for definition in self.registry.all()]
 
     def code(self) -> Collection[str]:
-        """Workflows, and the functions that runs of other dialects call by their names."""
+        """The names of workflows, and of the functions that runs of other dialects call."""
         functions = () if self._functions is None else self._functions.names
         return [*self.registry.labels, *(f"python:{name}" for name in functions)]
 
@@ -211,7 +211,7 @@ class CodeBundle:
     # -- life ----------------------------------------------------------------------------------------------------
 
     async def open(self, *, working: bool) -> None:
-        """Code is loaded with its process."""
+        """Does nothing: code is loaded with its process."""
 
     async def drain(self) -> None:
         return None
@@ -220,7 +220,7 @@ class CodeBundle:
         return None
 
     def _edit(self, code: CodeMachine, path: str, value: object, upto: int) -> Any:
-        """The new result of an operation, as plain JSON."""
+        """The new result of an operation, checked, as plain JSON."""
         op = code.history.ops.get(path)
         if op is None or op.kind not in _EDITED or not op.order or not 0 < op.closed_seq <= upto:
             raise InvalidInput(

@@ -1,4 +1,4 @@
-"""Does the loaded code fit what a run has recorded? The pure part of `plait check`: nothing is started or written."""
+"""Whether the loaded code fits what a run has recorded. The pure part of `plait check`: starts and writes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Verdict = Literal["fits", "diverged", "not_loaded", "unreadable"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check of one run came to."""
+    """The result of checking one run."""
 
     run: str
     namespace: str
@@ -30,25 +30,25 @@ class Finding:
     where: str = ""
     """`file:line` of the workflow."""
     at: str = ""
-    """The location in the history that the code does not fit."""
+    """The location in the history where the code diverges."""
     expected: str = ""
-    """What the history has there."""
+    """What the history has at that location."""
     found: str = ""
-    """What the code asked for."""
+    """What the code asked for instead."""
     fix: str = ""
     paste: list[str] = field(default_factory=list[str])
-    """Lines for the workflow, one of which lets the run go on."""
+    """Alternative lines for the workflow; adding one lets the run continue."""
 
 
 def examine(machine: CodeMachine, registry: Registry, now: Millis) -> Finding:
-    """Plays the workflow against the run's history; its steps are not called."""
+    """Replays the workflow against the run's history, without calling its steps."""
     info = machine.info
     label = label_of(info.definition, info.version)
     run = caller_id(info.run_id)
     definition = registry.find((info.definition, info.version))
     if definition is None:
         return Finding(run, info.namespace, label, "not_loaded", fix=_hint(registry.not_loaded(label)))
-    if machine.history.seq == 0:  # made, but not started: there is nothing to fit
+    if machine.history.seq == 0:  # created but not started: nothing to compare
         return Finding(run, info.namespace, label, "fits", definition.where)
     blocked = _input_misfit(definition, machine) or machine.check(now)
     if blocked is None:
@@ -78,7 +78,7 @@ def _input_misfit(definition: AnyWorkflow, machine: CodeMachine) -> RunBlocked |
 
 
 def _lines(blocked: RunBlocked) -> list[str]:
-    """The code between backticks in a divergence's advice."""
+    """The code between backticks in the fix that a divergence suggests."""
     if blocked.code != "CODE_DIVERGED":
         return []
     return [part for part in re.findall(r"`([^`]+)`", blocked.fix) if part.startswith(("await ctx.", "if await ctx."))]

@@ -1,4 +1,4 @@
-"""Other runs: starting one as a child, and sending one a message."""
+"""Operations on other runs: starting a child, and sending a message."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class ChildOp(Op[T]):
             raise WorkflowCodeError("NOT_ENCODABLE", what, fix=error.fix, why=error.why) from None
 
     def begin(self, state: OpState) -> None:
-        """Whether there is such a definition, and whether it takes this input, is found out after the decision."""
+        """Whether the definition exists and takes this input is found out after the decision."""
         replay, reference = self.scope.replay, self._reference
         replay.effect(
             StartChild(
@@ -123,7 +123,7 @@ class ChildOp(Op[T]):
 
 
 class StartChildOp(ChildOp[str]):
-    """A child that goes its own way: only that it could be started is waited for."""
+    """Starts a detached child; completes as soon as the child has started."""
 
     __slots__ = ()
 
@@ -172,7 +172,7 @@ class SendOp(Op[None]):
 
 
 def queueing_of(name: str, given: ChildQueueing) -> ChildQueueing | None:
-    """The options of a child's queue, checked; None if it has none."""
+    """The checked options of a child's queue, or None if it has none."""
     if not given:
         return None
     for option in given:
@@ -185,7 +185,7 @@ def queueing_of(name: str, given: ChildQueueing) -> ChildQueueing | None:
 
 
 def reference_of(name: str, definition: Any) -> Reference:
-    """What a parent names as the definition of its child."""
+    """The reference by which a parent names its child's definition."""
     if isinstance(definition, str):
         label = checked_text(f"the definition of child `{name}`", definition)
         return Reference("", label, label.partition("@")[0])

@@ -1,8 +1,8 @@
 """Finding and calling rollback handlers.
 
-A handler that is a `@step` of a module is found by its name. Any other is known to the workflow's code
-only: the function is played once more against its history, entering every body that has ended and
-starting nothing, to see which handlers it names.
+A handler that is a `@step` of a module is found by its name. Any other is known only to the workflow's
+code: the function is replayed against its history, entering every body that has ended and starting
+nothing, to see which handlers it registers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .steps import UndoCall, rollback_unbound
 UNDO = "~undo/"
 
 Handlers = dict[str, tuple[Any, Any]]
-"""By path: the handler, and the type of the result it gets."""
+"""By path: the handler, and the type of the result it receives."""
 
 
 class Undoing:
@@ -42,7 +42,7 @@ class Undoing:
         self._definition = definition
 
     def tasks(self, known: Handlers, now: Millis) -> list[Task]:
-        """The handlers of all steps that succeeded, in order of completion."""
+        """The rollback tasks of all completed steps, in order of completion."""
         records = sorted(self._history.undoables.values(), key=lambda record: record.order)
         handlers = self._handlers(records, known, now)
         return [self._task(record, *handlers.get(self._place(record), (None, Any))) for record in records]
@@ -51,7 +51,7 @@ class Undoing:
         return place_in(self._history.era, record)
 
     def collect(self, now: Millis) -> Replay | None:
-        """A replay that has entered every body. It knows handlers and types, and can do nothing."""
+        """A replay that has entered every body. It knows handlers and types, and can't act any more."""
         definition = self._definition()
         if definition is None:
             return None
@@ -61,7 +61,7 @@ class Undoing:
         try:
             replay.start(entry(definition, history.input), now)
         except (msgspec.DecodeError, TypeError, ValueError):
-            return None  # code that does not take the run's input knows nothing of what it did
+            return None  # code that does not accept the run's input can't name its handlers
         replay.evict()
         history.on_closed = listener
         return replay

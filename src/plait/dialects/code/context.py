@@ -1,4 +1,4 @@
-"""`ctx`: what a workflow function may ask for. Every call returns an operation to await."""
+"""`ctx`: the durable operations of a workflow function. Every call returns an operation to await."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Branch = Callable[["Context"], Awaitable[T]]
 
 
 class LoopOptions(TypedDict, total=False):
-    """When a loop commits its state (every 20 iterations), and which iterations stay in the history."""
+    """How often a loop commits its state (default: every 20 iterations), and which iterations stay in the history."""
 
     commit_interval: int
     history_every: int
@@ -57,7 +57,7 @@ class ChildOptions(ChildQueueing, total=False):
 
 class Context(BaseContext):
     """The durable operations of a run. Results are recorded under the names you give; a name is used once
-    in its scope. Nothing else may be awaited in a workflow function, but asyncio's own tasks, groups,
+    in its scope. A workflow function may await nothing else, except that asyncio's own tasks, groups,
     locks, `gather`, `wait`, `timeout` and `sleep` work."""
 
     __slots__ = ()
@@ -79,9 +79,9 @@ class Context(BaseContext):
     @overload
     def step(self, name: str, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Op[T]: ...
     def step(self, name: str, fn: Any, *args: Any, returns: Any = Any, **options: Any) -> Op[Any]:
-        """Runs code that touches the world: at least once, its result recorded once. The result is what `fn` says
-        it returns; a lambda says nothing, so give `returns` if it is more than plain JSON. Keywords that are no
-        options are arguments of `fn`."""
+        """Runs code that touches the world: at least once, with its result recorded once. The result has the return
+        type of `fn`; a lambda has none, so pass `returns` if it is more than plain JSON. Keywords that are not options
+        are arguments of `fn`."""
         merged = self._replay.definition.options
         named: Step[..., Any] | None = fn if isinstance(fn, Step) else None  # pyright: ignore[reportUnknownVariableType]
         if named is not None and named.given:
@@ -113,19 +113,19 @@ class Context(BaseContext):
     def agent(
         self, name: str, prompt: str, payload: Any = None, *, model: str, returns: Any = Any, **options: Any
     ) -> Op[Any]:
-        """Lets a language model of the engine work on the payload, with `tools`; each of its turns is recorded, and
-        none is paid for twice. The result is its output, of the type `returns` if that is given."""
+        """Lets a language model of the engine work on the payload, with `tools`. Each turn is recorded, so that none is
+        paid for twice. The result is the agent's output, of type `returns` if given."""
         self._needs_engine("agent")
         return AgentOp(self._scope, name, prompt, payload, model, returns, cast("AgentOptions", options))
 
     # -- time ----------------------------------------------------------------------------------------------------
 
     def sleep(self, name: str, duration: Sec) -> Op[None]:
-        """Waits, for a second or a year; the process may come and go meanwhile."""
+        """Waits for a second or a year; the process may restart meanwhile."""
         return SleepOp(self._scope, name, self._in(duration, name))
 
     def sleep_until(self, name: str, when: datetime) -> Op[None]:
-        """Waits until a moment; one that has passed ends it at once."""
+        """Waits until a moment; returns at once if it has passed."""
         return SleepOp(self._scope, name, self._at(when, name))
 
     def timeout(self, name: str, duration: Sec) -> Timeout:
@@ -162,7 +162,7 @@ class Context(BaseContext):
         timeout: Sec | None = None,
         until: datetime | None = None,
     ) -> Op[Message[Any] | None]:
-        """Waits for one of these messages (default: the one called `name`); None when the time is up."""
+        """Waits for one of these messages (default: the one called `name`); returns None when the time is up."""
         return self._listen(name, messages, type, timeout, until, None)
 
     @overload
@@ -196,7 +196,7 @@ class Context(BaseContext):
         timeout: Sec | None = None,
         until: datetime | None = None,
     ) -> Op[list[Message[Any]]]:
-        """Waits for at least one message, takes up to `limit`; an empty list when the time is up."""
+        """Waits for at least one message and takes up to `limit`; returns an empty list when the time is up."""
         if not 1 <= limit <= 1000:
             raise bad_option(f"limit={limit} of listen_n `{name}`", "use 1 to 1000")
         return self._listen(name, messages, type, timeout, until, limit)
@@ -223,7 +223,7 @@ class Context(BaseContext):
         return ListenOp(self._scope, name, names, type, due, limit)
 
     def send(self, name: str, run_id: str, message: str, body: Any = None) -> Op[None]:
-        """Sends a message to another run of this namespace, once."""
+        """Sends a message to another run of this namespace, exactly once."""
         self._needs_engine("send")
         if not checked_text(f"the message name of send `{name}`", message):
             raise bad_option(f"send `{name}` has no message name", "name the message that the other run listens for")
@@ -236,7 +236,7 @@ class Context(BaseContext):
     @overload
     def join(self, name: str, /, **more: Branch[T]) -> Op[Results[T]]: ...
     def join(self, name: str, branches: Mapping[str, Branch[Any]] | None = None, /, **more: Branch[Any]) -> Op[Any]:
-        """Runs branches side by side and waits for all of them, also after a failure."""
+        """Runs branches side by side and waits for all of them, even after one has failed."""
         return JoinOp(self._scope, name, all_branches(name, branches, more), Context)
 
     @overload
@@ -287,8 +287,8 @@ class Context(BaseContext):
         history_every: int | None = None,
         history_keep: int | None = None,
     ) -> Op[Any]:
-        """Calls `body(ctx, state)` until it returns `Loop.break_(value)`. A loop may go on for years: what
-        its old iterations left in the history is trimmed."""
+        """Calls `body(ctx, state)` until it returns `Loop.break_(value)`. A loop may run for years: old iterations
+        are trimmed from the history."""
         every = commit_interval if history_every is None else history_every
         keep = commit_interval if history_keep is None else history_keep
         if not (1 <= commit_interval <= 10_000 and 1 <= every <= 10_000 and 0 <= keep <= 10_000):
@@ -323,7 +323,7 @@ class Context(BaseContext):
         on_parent_close: Literal["cancel", "abandon"] = "cancel",
         **queueing: Unpack[ChildQueueing],
     ) -> Op[Any]:
-        """Starts a run of any definition and waits for its output; with `queue=`, it waits there for a slot first."""
+        """Starts a run of any definition and waits for its output; with `queue=`, it first waits there for a slot."""
         if on_parent_close not in ("cancel", "abandon"):
             raise bad_option(f"on_parent_close={on_parent_close!r}", "use cancel or abandon")
         if returns is Any:
@@ -344,8 +344,8 @@ class Context(BaseContext):
         labels: dict[str, str] | None = None,
         **queueing: Unpack[ChildQueueing],
     ) -> Op[str]:
-        """Starts a run of any definition and gives its id. It goes its own way: nobody waits for its end, and it
-        outlives its parent. With `queue=`, its parent has the id while it waits there."""
+        """Starts a detached run of any definition and returns its id. Nobody waits for its end, and it outlives its
+        parent. With `queue=`, the parent has the id while the child still waits in the queue."""
         reference, key, due, labels = self._started(name, definition, id, deadline, labels)
         place = queueing_of(name, queueing)
         return StartChildOp(self._scope, name, reference, input, key, due, labels, place)
@@ -353,12 +353,12 @@ class Context(BaseContext):
     def _started(
         self, name: str, definition: Any, id: str | None, deadline: Sec | None, labels: dict[str, str] | None
     ) -> tuple[Reference, RunId | None, Due | None, dict[str, str]]:
-        """What a child is started with, checked."""
+        """The checked parameters that a child starts with."""
         self._needs_engine("child")
         for label in chain.from_iterable((labels or {}).items()):
             checked_text(f"a label of child `{name}`", label)
         if isinstance(definition, Workflow):
-            self._replay.around.registry.add(cast("object", definition))  # it is found by its name later
+            self._replay.around.registry.add(cast("object", definition))  # a later replay finds it by name
         key = None if id is None else self._run_key(id, name)
         due = None if deadline is None else self._in(deadline, name)
         return reference_of(name, definition), key, due, labels or {}
@@ -377,9 +377,9 @@ class Context(BaseContext):
         escalate_after: Sec | None = None,
         escalate_to: Sequence[str] = (),
     ) -> Op[Verdict]:
-        """Asks people; `verdict.approved`, `.by`, `.comment`, `.data`. What they should know is `evidence`; what
-        they fill in is `form`, a dataclass or a JSON Schema. `required` of the `approvers` must approve, one who
-        rejects is enough; `escalate_to` may decide too when nobody has after `escalate_after`."""
+        """Asks people to decide; `verdict.approved`, `.by`, `.comment`, `.data`. `evidence` is what they are shown;
+        `form` is what they fill in, a dataclass or a JSON Schema. `required` of the `approvers` must approve, one
+        rejection is enough; `escalate_to` may also decide once `escalate_after` has passed without a decision."""
         self._needs_engine("approve")
         due = None if timeout is None else self._in(timeout, name)
         later = None if escalate_after is None else self._in(escalate_after, name)
@@ -389,13 +389,13 @@ class Context(BaseContext):
     # -- changing code -------------------------------------------------------------------------------------------
 
     def version(self, name: str, latest: int) -> Op[int]:
-        """Guards new code: `if await ctx.version("with hold", 2) >= 2:`. Runs that are past it get 1."""
+        """Guards new code: `if await ctx.version("with hold", 2) >= 2:`. Runs already past it get 1."""
         if latest < 1:
             raise bad_option(f"latest={latest} of version `{name}`", "use 1 or more")
         return VersionOp(self._scope, name, latest)
 
     def removed(self, name: str, kind: Kind, *, rollback: Callable[..., Any] | None = None) -> Op[None]:
-        """Stands where an operation was that the code no longer has, so that old runs go on."""
+        """Stands in for an operation that was deleted from the code, so that old runs continue."""
         if kind not in get_args(Kind):
             raise bad_option(f"kind={kind!r} of removed `{name}`", f"use one of {', '.join(get_args(Kind))}")
         return RemovedOp(self._scope, name, kind, rollback)
@@ -425,7 +425,7 @@ class Context(BaseContext):
 
 
 def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Awaitable[Any]]:
-    """How a workflow function is entered. Raises if the input does not fit, as it may when the code is another."""
+    """How to enter a workflow function. Raises if the input does not fit, which may happen after a code change."""
     return partial(_enter, definition.fn, definition.arguments(input))
 
 

@@ -1,4 +1,4 @@
-"""Which recorded operations a replay need not come to: inside of what has ended, or after a failure that is retried."""
+"""Recorded operations that a replay may skip: inside finished bodies, or reached only through a failure now retried."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .location import parse, text
 
 
 class Spares(msgspec.Struct):
-    """What only a failure that is retried had led to: operations after event number `since` that the code has not asked
-    for, and need not."""
+    """Operations that only a failure now retried had led to: opened after event number `since`, not asked for by the
+    code, and not required."""
 
     since: int
     found: list[str] = []
 
 
 def is_covered(history: History, visited: Collection[str], path: str) -> bool:
-    """Whether a finished body around it tells what it came to."""
+    """Whether `path` lies in a finished body, whose recorded outcome makes it unnecessary."""
     location = parse(path)
     for length in range(1, len(location)):
         above = history.ops.get(text(location[:length]))

@@ -1,4 +1,4 @@
-"""Definitions: what `@workflow` and `@step` make of a function."""
+"""Definitions: what `@workflow` and `@step` turn a function into."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 NAME = "code"
-"""Of the dialect."""
+"""The name of the dialect."""
 _EMPTY = inspect.Parameter.empty
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
 
@@ -41,17 +41,17 @@ def checked_text(what: str, value: object) -> str:
 
 
 class StepCodec(msgspec.Struct, frozen=True):
-    """How the arguments and the result of a step are read."""
+    """Decoders for the arguments and the result of a step."""
 
     returns: Any
     result: msgspec.json.Decoder[Any] | None
-    """None if its type, which was not known when the step was marked, can't be read back."""
+    """None if the result type, unknown when the step was marked, can't be decoded."""
     all_given: msgspec.json.Decoder[tuple[Any, ...]] | None
-    """Of all parameters in order, as most calls have them; None if their types can't be read at once."""
+    """Decodes all parameters in order, the form of most calls; None if their types can't be decoded together."""
 
 
 class Step(Generic[P, T_co]):
-    """A named step: its arguments are recorded, so it can be run again without the workflow's code."""
+    """A named step: its arguments are recorded, so it can run again without the workflow's code."""
 
     def __init__(self, fn: Callable[P, T_co], name: str | None, given: StepOptions) -> None:
         self.fn = fn
@@ -63,11 +63,11 @@ class Step(Generic[P, T_co]):
         _wrap(self, fn)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co:
-        """Calling it outside a workflow simply calls the function: handy in tests."""
+        """Calls the function directly, outside a workflow: handy in tests."""
         return self.fn(*args, **kwargs)
 
     def codec(self) -> StepCodec:
-        """Worked out when it is first asked for: annotations may name what is defined later."""
+        """Built on first use: annotations may name what is defined later."""
         found = self.known_codec
         if found is None:
             returns = return_type(self.fn)
@@ -80,7 +80,7 @@ class Step(Generic[P, T_co]):
 
     @functools.cached_property
     def parameters(self) -> Any:
-        """The type of its arguments as one JSON array."""
+        """The type of the arguments as one JSON array."""
         found = list(inspect.signature(self.fn).parameters.values())
         if any(p.kind is p.VAR_POSITIONAL for p in found):
             return list[Any]
@@ -88,7 +88,7 @@ class Step(Generic[P, T_co]):
 
     @functools.cached_property
     def _decoders(self) -> list[msgspec.json.Decoder[Any]] | None:
-        """Of its parameters; None if it takes any number of them."""
+        """Decoders of the parameters by name; None if the function takes any number of them."""
         types = self.parameters
         return [values.decoder(type) for type in cast("list[Any]", types)] if isinstance(types, list) else None
 
@@ -97,13 +97,13 @@ class Step(Generic[P, T_co]):
         return _decoder(tuple[*types]) if isinstance(types, list) else None
 
     def arguments(self, args: Raw) -> Sequence[Any] | dict[str, Any]:
-        """Decoded copies, as the types of the parameters: in order, or by name."""
+        """Copies of the arguments, decoded to the types of the parameters: in order, or by name."""
         all_given = (self.known_codec or self.codec()).all_given
         if all_given is not None:
             try:
                 return all_given.decode(args)
             except msgspec.ValidationError:
-                pass  # not all are given, or one does not fit, which is said below
+                pass  # some are missing or don't fit; reported below
         decoders = self._decoders
         if bytes(args).startswith(b"{"):
             named = _named.decode(args)
@@ -113,7 +113,7 @@ class Step(Generic[P, T_co]):
         return [decoder.decode(raw) for decoder, raw in zip(decoders, _raws.decode(args), strict=False)]
 
     def call_remote(self, arguments: Raw) -> Any:
-        """In another process, with arguments as they were recorded."""
+        """Calls the step in another process, with the recorded arguments."""
         fn: Callable[..., Any] = self.fn
         given = self.arguments(arguments)
         return fn(**given) if isinstance(given, dict) else fn(*given)
@@ -123,7 +123,7 @@ class Step(Generic[P, T_co]):
         return result
 
     def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """JSON values by name, as the types of the parameters."""
+        """Decodes JSON values by name to the types of the parameters."""
         return {name: self._typed(name, value) for name, value in given.items()}
 
     def _typed(self, name: str, value: Any) -> Any:
@@ -145,8 +145,8 @@ def _decoder(type: Any) -> msgspec.json.Decoder[Any] | None:
 
 
 def _wrap(definition: Step[..., Any] | Workflow[..., Any], fn: Callable[..., Any]) -> None:
-    """Makes a definition look like its function. A dictionary that is made anew can be looked up quickly: the one that
-    `update_wrapper` has asked an object for can't."""
+    """Makes a definition look like its function. Its `__dict__` is replaced by a copy, because lookups in the one that
+    `update_wrapper` has read are slower."""
     functools.update_wrapper(definition, fn)
     definition.__dict__ = dict(definition.__dict__)
 
@@ -160,7 +160,7 @@ _named = msgspec.json.Decoder(dict[str, Raw])
 
 
 def label_of(name: str, version: str | None) -> str:
-    """As people write it."""
+    """The definition's name as people write it, with the version if any."""
     return name if version is None else f"{name}@{version}"
 
 
@@ -187,7 +187,7 @@ class Workflow(Generic[P, T_co]):
         return self.fn(*args, **kwargs)
 
     def reference(self) -> Reference:
-        """How JSON names it."""
+        """How JSON refers to this definition."""
         return Reference(NAME, self.label, self.name)
 
     @property
@@ -201,7 +201,7 @@ class Workflow(Generic[P, T_co]):
         return hint(self.fn, list(inspect.signature(self.fn).parameters)[1])
 
     def arguments(self, input: Raw) -> tuple[Any, ...]:
-        """What the function gets after `ctx`: the input as its type, or nothing."""
+        """The arguments of the function after `ctx`: the input decoded to its type, or nothing."""
         if not self.takes_input or (not self.needs_input and bytes(input) == b"null"):
             return ()
         return (self._input.decode(input),)
@@ -254,7 +254,7 @@ def step(fn: Callable[P, T], /) -> Step[P, T]: ...
 def step(*, name: str | None = None, **options: Unpack[StepOptions]) -> Callable[[Callable[P, T]], Step[P, T]]: ...
 def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options: Unpack[StepOptions]) -> Any:
     """Marks a function, async or plain, as a named step. Its arguments are recorded with the run."""
-    checked = Options().under(options)  # a wrong option is said where it is written
+    checked = Options().under(options)  # reports a wrong option where it is written
 
     def mark(fn: Callable[P, T]) -> Step[P, T]:
         _must_be_a_function(fn)
@@ -272,7 +272,7 @@ def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options
 
 
 def _must_be_a_function(fn: Any) -> None:
-    """What a method would be called on is neither recorded nor to be found by another process."""
+    """Refuses methods: their object is not recorded, and no other process could find it."""
     name: str = getattr(fn, "__qualname__", type(fn).__qualname__)
     if type(fn) is classmethod or _is_method(fn):
         raise _bad_step(
@@ -298,7 +298,7 @@ def _bad_step(name: str, why: str, fix: str) -> WorkflowCodeError:
 
 
 def must_be_readable(fn: Callable[..., Any], kind: str, names: Iterable[str]) -> None:
-    """Refuses types that no value could be read back as, where they are written."""
+    """Refuses, at definition time, types that no value could be decoded to."""
     if (why := unreadable(fn, names)) is not None:
         raise WorkflowCodeError(
             "BAD_SIGNATURE",
@@ -309,7 +309,7 @@ def must_be_readable(fn: Callable[..., Any], kind: str, names: Iterable[str]) ->
 
 
 def must_be_found(fn: Callable[..., Any], path: str, what: str, who: str) -> None:
-    """Refuses a function that no other process could find."""
+    """Refuses a function that no other process could find by name."""
     if is_step(fn) and "<" not in fn.ref:
         return
     why = "it is defined inside another function" if is_step(fn) else "it is not a @step"
@@ -352,7 +352,7 @@ def _bad_signature(name: str, why: str) -> InvalidInput:
 
 
 def _code_hash(code: CodeType) -> str:
-    """Changes when the function's own code does; line numbers don't count."""
+    """A hash that changes with the function's own code; line numbers don't count."""
     digest = hashlib.sha256()
 
     def add(code: CodeType) -> None:
@@ -369,13 +369,13 @@ def _code_hash(code: CodeType) -> str:
 
 
 def _repr(const: object) -> str:
-    """The same in every process: `x in {"a", "b"}` has a set as its constant, whose order changes with the hashes of
-    strings."""
+    """A `repr` that is the same in every process: `x in {"a", "b"}` has a set as its constant, whose order changes with
+    the hashes of strings."""
     match const:
         case frozenset():
             return f"frozenset({sorted(map(_repr, cast('frozenset[object]', const)))})"
         case tuple():
             parts = [*map(_repr, cast("tuple[object, ...]", const))]
-            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"  # as `repr` has it
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"  # as `repr` writes it
         case _:
             return repr(const)

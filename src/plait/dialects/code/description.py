@@ -1,4 +1,4 @@
-"""What can be told of a workflow function without running it: its text, its doc, the shape of its input and output."""
+"""What is known of a workflow function without running it: its source, its doc, the schemas of its input and output."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def describe(definition: Workflow[..., Any]) -> Description:
 def _source(definition: Workflow[..., Any]) -> str:
     try:
         return inspect.getsource(definition.fn)
-    except (OSError, TypeError):  # typed at a prompt, or only compiled code is there
+    except (OSError, TypeError):  # typed at a prompt, or only compiled code is available
         return ""
 
 
 def _input_schema(definition: Workflow[..., Any]) -> Any:
-    """With its default, where the input may be left out."""
+    """The JSON Schema of the input, with its default if the input is optional."""
     found = _schema(definition.input_type)
     if found is None or definition.needs_input:
         return found
@@ -50,7 +50,7 @@ def _input_schema(definition: Workflow[..., Any]) -> Any:
 
 
 def _schema(type: Any) -> Any:
-    """None for what JSON Schema has no words for: then anything that the type takes goes."""
+    """None for types that JSON Schema can't express: then any value that the type accepts will do."""
     if type is Any:
         return None
     try:

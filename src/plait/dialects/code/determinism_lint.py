@@ -1,17 +1,17 @@
-"""Looks in workflow functions for what a replay would do differently, by their source alone.
+"""Finds code in workflow functions that a replay would do differently, from their source alone.
 
-A workflow function is run again from the top whenever its run is taken up, and must then come by the same
-way. So what it knows of the world must come from its input and from `ctx`. This finds the common slips:
+A workflow function is run again from the top whenever its run is loaded, and must then take the same path. So all
+it knows of the world must come from its input and from `ctx`. This lint finds the common slips:
 
 clock, random   the time of day and chance: `ctx.now()`, `ctx.random()`, `ctx.uuid()` are the same on every replay
 io              files, network, processes, environment: they belong in a step
 outer-ctx       the ctx of an enclosing scope in a branch or a loop's body, which has its own
 outer-variable  a variable of an enclosing scope changed in a body: a finished body is not entered on replay; or a
                 variable of the module, which every replay would change again
-set-order       going by the order of a set, which is another in every process
+set-order       depending on the order of a set, which differs from process to process
 
-Steps are not looked into; functions of the same file that the workflow calls are. `# plait: ok` at the end of
-a line says that it is meant.
+Steps are not checked; functions of the same file that the workflow calls are. `# plait: ok` at the end of a line
+suppresses its warnings.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _SCOPED = {
     *("step", "sleep", "sleep_until", "timeout", "listen", "listen_n", "send", "join", "race", "loop", "child"),
     *("start_child", "agent", "approve", "version", "removed", "random", "uuid"),
 }
-"""What a ctx does in its own scope; `ctx.run_id`, `ctx.now()` and the like are the same in all."""
+"""Members of a ctx that act in its own scope; `ctx.run_id`, `ctx.now()` and the like are the same in all scopes."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -81,23 +81,23 @@ class Warning:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """A function that is part of the workflow."""
+    """A function that is part of the workflow's code."""
 
     ctxs: frozenset[str]
-    """What its own ctx is called here."""
+    """The names of its own ctx."""
     outer_ctxs: frozenset[str]
     names: frozenset[str]
-    """Its own variables."""
+    """The function's own variables."""
     outer: frozenset[str]
     """Variables of the functions around it that it must not change."""
     sets: frozenset[str]
-    """Variables that hold sets, its own and those around it."""
+    """Variables that hold sets, its own and those of enclosing functions."""
     body: str = ""
-    """`branch` or `loop body`, if it is one, or inside one."""
+    """`branch` or `loop body` if the function is one, or is inside one."""
 
 
 def lint(source: str, file: str, workflows: Mapping[int, str]) -> list[Warning]:
-    """Warnings about the workflows of a file; `workflows` names them by their first lines."""
+    """Warnings about the workflows of a file; `workflows` maps their first lines to their names."""
     tree = ast.parse(source, file)
     found: set[Warning] = set()
     for node in tree.body:
@@ -114,7 +114,7 @@ def _functions(node: ast.AST) -> Iterator[Function]:
 
 
 def _first_line(function: Function) -> int:
-    """As Python counts it: decorators belong to a function."""
+    """The first line as Python counts it: decorators belong to a function."""
     return min(function.lineno, *(decorator.lineno for decorator in function.decorator_list), function.lineno)
 
 
@@ -137,7 +137,7 @@ class _Linter:
         self._enter(function, frozenset(ctx), None)
         return self._found
 
-    # -- going through code --------------------------------------------------------------------------------------
+    # -- visiting code -------------------------------------------------------------------------------------------
 
     def _enter(self, function: Callable, ctxs: frozenset[str], around: _Scope | None, body: str = "") -> None:
         names = frozenset(own_names(function))
@@ -148,7 +148,7 @@ class _Linter:
         elif body:
             outer = (around.names | around.outer) - names
             scope = _Scope(ctxs, (around.ctxs | around.outer_ctxs) - names, names, outer, sets, body)
-        else:  # plain code of the scope around it
+        else:  # plain code of the enclosing scope
             own, outer_ctxs = (around.ctxs - names) | ctxs, around.outer_ctxs - names
             scope = _Scope(own, outer_ctxs, around.names | names, around.outer, sets, around.body)
         if isinstance(function, ast.Lambda):
@@ -221,7 +221,7 @@ class _Linter:
             self._visit(part, scope)
 
     def _operation(self, call: ast.Call, method: str, scope: _Scope) -> None:
-        """A ctx call: of its functions, steps are not workflow code, and bodies have a scope of their own."""
+        """Visits a ctx call: among its functions, steps are not workflow code, and bodies have their own scope."""
         body = BODIES.get(method)
         for position, argument in enumerate([*call.args, *(keyword.value for keyword in call.keywords)]):
             keyword = call.keywords[position - len(call.args)].arg if position >= len(call.args) else None
@@ -247,7 +247,8 @@ class _Linter:
                 self._once(self._helpers[part.id], frozenset(parameters(self._helpers[part.id])[:1]))
 
     def _helper(self, function: Function, call: ast.Call, scope: _Scope) -> None:
-        """A function of the same file, called in the workflow, is workflow code; it may have been given the ctx."""
+        """Visits a function of this file that the workflow calls: it is workflow code, and may have been given the
+        ctx."""
         names = parameters(function)
         given = {
             *(name for name, value in zip(names, call.args, strict=False) if _is_ctx(value, scope)),
@@ -263,7 +264,7 @@ class _Linter:
             self._enter(function, ctxs, None)
             self._uses = before
 
-    # -- judging -------------------------------------------------------------------------------------------------
+    # -- rules ---------------------------------------------------------------------------------------------------
 
     def _name(self, node: ast.AST, dotted: str, scope: _Scope) -> None:
         if dotted in _CLOCKS:
@@ -289,7 +290,7 @@ class _Linter:
             self._changed(target, root.id, scope)
 
     def _is_outer(self, name: str, scope: _Scope) -> bool:
-        """A variable that workflow code must not change: of the function around a body, or of the module."""
+        """Whether workflow code must not change a variable: one of the function around a body, or of the module."""
         if name in scope.outer:
             return bool(scope.body)
         return name in self._globals and name not in scope.names

@@ -1,8 +1,8 @@
 """The event loop inside a decision: a deterministic asyncio loop that never waits.
 
-It becomes the running loop for the moment of a decision and gives the place back after it. Callbacks
-run first in, first out; `time()` is the run's own time; a timer is a durable operation of the run; all
-I/O is refused. Tasks hash by the order of their creation, so sets of tasks iterate alike on replay.
+It is the running loop for the duration of a decision, and then restores the previous one. Callbacks run
+first in, first out; `time()` is the run's own time; a timer is a durable operation of the run; all I/O is
+refused. Tasks hash by the order of their creation, so sets of tasks iterate alike on replay.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _new_task, _init_task = asyncio.Task[Any].__new__, asyncio.Task[Any].__init__
 
 
 class TurnTask(asyncio.Task[Any]):
-    """A task of the workflow's own."""
+    """A task of the workflow's code."""
 
     __slots__ = ("dropped", "number")
 
     number: int
-    """What it hashes to. Set before all else, since asyncio puts a new task into a set; so `spawn` makes tasks."""
+    """The task's hash. Set before anything else, since asyncio puts a new task into a set; so `spawn` makes tasks."""
     dropped: bool
-    """It was under way when its run was dropped from memory: how it ends says nothing."""
+    """Whether the task was pending when its run was evicted: its outcome then means nothing."""
 
     def __hash__(self) -> int:
         return self.number
@@ -50,7 +50,7 @@ class TurnTask(asyncio.Task[Any]):
 
 
 class Callback(msgspec.Struct):
-    """What `call_soon` returns: asyncio's own handle does more than is needed, and is made often."""
+    """What `call_soon` returns. Cheaper than asyncio's own handle, because it is created often."""
 
     callback: Callable[..., object]
     args: tuple[Any, ...]
@@ -93,13 +93,13 @@ class TurnLoop(asyncio.AbstractEventLoop):
         self._time = time
         self._open_timer = open_timer
         self.quiet = False
-        """Nothing happens in earnest: the function is only read, or tried."""
+        """Whether nothing takes effect: the function is only inspected or rehearsed."""
         self.ready: deque[Callback] = deque()
-        # Tasks of all runs meet in asyncio's own registry: equal hashes there would make it slow
+        # Tasks of all runs share asyncio's own registry, which equal hashes would make slow
         self._tasks = zlib.crc32(run_id.encode())
         self.alive: list[TurnTask] = []
         self.stuck = False
-        """Too many callbacks without a new operation."""
+        """Whether too many callbacks ran without a new operation."""
         self.calls = 0
 
     def run(self) -> None:
@@ -120,23 +120,23 @@ class TurnLoop(asyncio.AbstractEventLoop):
                     return
                 args = callback.args
                 try:
-                    if len(args) == 1:  # by far the most common: a task and what it waited for
+                    if len(args) == 1:  # by far the most common: a task and what it awaited
                         callback.context.run(callback.callback, args[0])
                     else:
                         callback.context.run(callback.callback, *args)
                 except (SystemExit, KeyboardInterrupt):
-                    continue  # the task keeps it as its outcome
+                    continue  # the task keeps the exception as its outcome
         finally:
             _set_running_loop(outer)
             if _swap_current_task and outer:
                 _swap_current_task(outer, outer_task)
 
     def release(self) -> None:
-        """The run is over or dropped: nothing is kept in memory by a circle of references."""
+        """Breaks reference cycles once the run is over or evicted, so that its memory is freed."""
         self._time, self._open_timer = _over, _no_timer
         self.alive.clear()
 
-    # -- what asyncio asks of a loop -----------------------------------------------------------------------------
+    # -- the asyncio loop interface ------------------------------------------------------------------------------
 
     def time(self) -> float:
         return self._time()
@@ -165,7 +165,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
         return asyncio.Future(loop=self)
 
     def create_task(self, coro: Any, *, name: str | None = None, context: contextvars.Context | None = None) -> Any:
-        """A task of the workflow's code. Counted in its scope: bodies that a replay does not enter make none."""
+        """Creates a task of the workflow's code. Numbered per scope: bodies that a replay skips create none."""
         scope = current.get()
         return self.spawn(coro, context, name, None if scope is None else scope.task_number())
 
@@ -176,14 +176,14 @@ class TurnLoop(asyncio.AbstractEventLoop):
         task = _new_task(TurnTask)
         task.number, task.dropped = number or self._tasks, False
         _init_task(task, coro, loop=self, name=name, context=context)
-        # A parked run is dropped with its tasks pending, on purpose
+        # A parked run is evicted with its tasks pending, on purpose
         task._log_destroy_pending = False  # pyright: ignore[reportAttributeAccessIssue]
         if len(self.alive) > 64 and self._tasks % 64 == 0:
             self.alive = [task for task in self.alive if not task.done()]
         self.alive.append(task)
         return task
 
-    # False; asked for with every future, so it is no function of Python
+    # Always False; read for every future, so it is a C callable rather than a Python function
     get_debug = staticmethod(bool)  # type: ignore[assignment]
 
     def is_running(self) -> bool:
@@ -197,8 +197,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
             task.dropped = not task.done()
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Outcomes are looked at by whoever awaits them; only a task of the workflow's own that nobody awaited must
-        not fail in silence."""
+        """Outcomes are seen by whoever awaits them; only a workflow task that nobody awaited must not fail silently."""
         task, error = context.get("future"), context.get("exception")
         earnest = isinstance(task, TurnTask) and not (task.dropped or self.quiet)
         if earnest and isinstance(error, Exception):

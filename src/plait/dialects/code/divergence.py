@@ -1,4 +1,4 @@
-"""What is wrong when the code does not fit its history, or gets nowhere, in words that say what to do."""
+"""Messages for code that does not fit its history or makes no progress, with what to do about it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .op_state import OpState
 def diverged(
     run_id: RunId, at: str, expected: str, found: str, kind: Kind, asked: str | None, *, there: bool = False
 ) -> RunBlocked:
-    """At `at` history has `expected`, an operation of that kind; the code came to `found`, and asked for `asked`.
-    `there`: under the same name, which can't be used twice. So a gate has another name than what it guards."""
+    """The history has `expected` at `at`, of this kind; the code reached `found`, and asked for `asked`. With `there`,
+    it asked under the same name, which can't be used twice: so a gate needs another name than what it guards."""
     name = str(parse(at)[-1])
     removed = f'`await ctx.removed({_quoted(name)}, "{kind}")`'
     gate = f"`if await ctx.version({_quoted(f'with {asked}' if asked else f'before {name}')}, 2) >= 2:`"
@@ -34,12 +34,12 @@ def diverged(
 
 
 def _quoted(name: str) -> str:
-    """As a text of Python."""
+    """A Python string literal."""
     return json.dumps(name, ensure_ascii=False)
 
 
 def no_handler(run_id: RunId, update: OpState) -> RunBlocked:
-    """History has an update that the code has no handler for."""
+    """The history has an update that the code has no handler for."""
     [name] = update.names or [""]
     found = f"no handler for update `{name}`"
     fix = (
@@ -50,13 +50,13 @@ def no_handler(run_id: RunId, update: OpState) -> RunBlocked:
 
 
 def undecodable(op: Op[Any], why: str) -> RunBlocked:
-    """A recorded result does not fit the type that the code has for it now."""
+    """A recorded result does not fit the type that the code now expects."""
     fix = "make the type fit what was recorded, or fork with an edited result"
     return RunBlocked("CODE_DECODE", op.at, str(op.returns), why, fix)
 
 
 def end_of(main: TurnTask) -> str:
-    """How the function ended before all that is recorded was asked for."""
+    """How the function ended before it asked for everything recorded."""
     error = None if main.cancelled() else main.exception()
     if error is None:
         return "the end of the workflow"

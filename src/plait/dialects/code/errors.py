@@ -1,10 +1,10 @@
-"""Errors of the `code` dialect, and how they are kept and raised again.
+"""Errors of the `code` dialect, and how they are stored and raised again.
 
 PlaitError
 ├── WorkflowCodeError      the workflow's code did something that can't be replayed; raised at the call
 └── RunBlocked
     └── HistoryDivergedError   the code no longer fits the run's history; the run is blocked, not lost
-StepError                  a step failed for good, and its own exception class is not at hand
+StepError                  a step failed for good, and its own exception class is not available
 ├── StepExhaustedError     all attempts failed; `last_error` is the last one
 ├── ChildFailedError       a child run failed or was cancelled
 ├── RunExistsError         the id of a child run belongs to another run
@@ -12,7 +12,7 @@ StepError                  a step failed for good, and its own exception class i
 CriticalError              raised by a step: do not retry
 └── StepTimeoutError       a step took longer than its timeout
 JoinError, RaceError       exception groups of the branches that failed
-ContinueAsNew              a control signal, as the next ones: the workflow begins anew
+ContinueAsNew              a control signal, like the next ones: the workflow restarts with another input
 EvictedError, RollbackError   derived from BaseException, so that `except Exception` lets them pass
 """
 
@@ -32,7 +32,7 @@ from .path_words import path_words
 
 
 class WorkflowCodeError(PlaitError):
-    """The workflow's own code must be changed; retrying can't help."""
+    """The workflow's code must be changed; retrying can't help."""
 
     status = 422
     retryable: ClassVar[bool] = False
@@ -88,7 +88,7 @@ class RunExistsError(StepError):
 
 
 class MessageBodyError(StepError):
-    """A body does not fit the type asked for. The messages are consumed; `received` has them with plain bodies."""
+    """A body does not fit the requested type. The messages are consumed; `received` has them with undecoded bodies."""
 
     def __init__(self, text: str, received: Sequence[Message[Any]] = ()) -> None:
         super().__init__(text)
@@ -112,7 +112,7 @@ class RollbackError(BaseException):
 
 
 class ContinueAsNew(BaseException):
-    """The workflow begins anew with another input; raised by `ctx.continue_as_new`."""
+    """Restarts the workflow with another input; raised by `ctx.continue_as_new`."""
 
     def __init__(self, input: Raw) -> None:
         super().__init__("the workflow continues as new")
@@ -128,7 +128,7 @@ def only_continues(error: BaseException) -> ContinueAsNew | None:
 
 
 class EvictedError(BaseException):
-    """The run was dropped from memory while this code was suspended; it goes on elsewhere."""
+    """The run was evicted from memory while this code was suspended; it continues elsewhere."""
 
 
 def branches_text(kind: str, name: str, errors: Mapping[str, object]) -> str:
@@ -153,23 +153,23 @@ class _BranchErrors(ExceptionGroup[Exception]):
 
 
 class JoinError(_BranchErrors):
-    """At least one branch of a join failed; `errors` has them by branch."""
+    """At least one branch of a join failed; `errors` maps branches to their errors."""
 
 
 class RaceError(_BranchErrors):
-    """Every branch of a race failed; `errors` has them by branch."""
+    """Every branch of a race failed; `errors` maps branches to their errors."""
 
     _kind = "race"
 
 
 def mark(error: BaseException, at: str) -> BaseException:
-    """Remembers on an exception which operation raised it."""
+    """Records on an exception which operation raised it."""
     error.__dict__["_plait_ops"] = {*error.__dict__.get("_plait_ops", ()), at}
     return error
 
 
 def ops_of(error: BaseException, depth: int = 0) -> set[str]:
-    """The operations whose failure an exception goes back to, through causes and groups."""
+    """The operations whose failure caused an exception, found through its causes and groups."""
     found: set[str] = set(error.__dict__.get("_plait_ops", ()))
     parts: list[BaseException | None] = [error.__cause__, error.__context__]
     if isinstance(error, BaseExceptionGroup):
@@ -182,7 +182,7 @@ def ops_of(error: BaseException, depth: int = 0) -> set[str]:
 
 
 def to_info(error: BaseException) -> ErrorInfo:
-    """An exception of a workflow, a branch or a step as data."""
+    """An exception of a workflow, a branch or a step, as data."""
     info = _to_info(error)
     own: set[str] = error.__dict__.get("_plait_ops", set())
     ops = [*sorted(own, key=_innermost_first), *sorted(ops_of(error) - own, key=_innermost_first)]
@@ -190,7 +190,7 @@ def to_info(error: BaseException) -> ErrorInfo:
 
 
 def _innermost_first(at: str) -> tuple[int, str]:
-    """A loop that fails of its step is marked too."""
+    """Innermost operations first: a loop that fails because of its step is marked too."""
     return -at.count("/"), at
 
 
@@ -256,6 +256,6 @@ def _to_exception(info: ErrorInfo) -> BaseException:
 
 
 def _named(info: ErrorInfo) -> str:
-    """Its text, after the name of its type. A worker in another language may have told of none."""
+    """The error's text after the name of its type, if it has one: a worker in another language may have given none."""
     name = info.type.rpartition(":")[2] or ("" if info.code == "task.failed" else info.code)
     return f"{name}: {info.message}" if name else info.message

@@ -51,11 +51,11 @@ class OpOpened(Event, frozen=True, tag="op.opened"):
     state: Raw = ABSENT
     run_id: RunId | None = None
     given: bool = False
-    """The child's id is the caller's, not ours."""
+    """Whether the caller chose the child's id."""
     keep: bool = False
-    """A child that outlives its parent."""
+    """Whether the child outlives its parent."""
     detached: bool = False
-    """A child whose end nobody waits for."""
+    """Whether nobody waits for the child's end."""
     definition: str | None = None
     value: int | None = None
 
@@ -67,7 +67,7 @@ class OpClosed(Event, frozen=True, tag="op.closed"):
     error: ErrorInfo | None = None
     attempts: int = 1
     messages: list[str] | None = None
-    """Those it took; of one that is cancelled after that and before it was heard, those it gives back."""
+    """Ids of the messages it took; if it was cancelled before they were delivered, those it gives back."""
     winner: str | None = None
     queued: Millis = Millis(0)
 
@@ -85,14 +85,14 @@ class LoopCommitted(Event, frozen=True, tag="loop.committed"):
     iteration: int
     state: Raw
     starts: dict[int, Raw] = {}
-    """Where iterations since the last commit began whose rollback handlers are known to the code only."""
+    """States at the start of iterations since the last commit whose rollback handlers only the code knows."""
 
 
 class LoopTrimmed(Event, frozen=True, tag="loop.trimmed"):
     at: str
     below: int
     kept: list[int] = []
-    """Iterations kept whole, because a handler inside them is known to the code only."""
+    """Iterations kept whole, because only the code knows a rollback handler inside them."""
 
 
 class MessageQueued(Event, frozen=True, tag="message.queued"):
@@ -103,7 +103,7 @@ class MessageQueued(Event, frozen=True, tag="message.queued"):
 
 
 class UpdateOpened(Event, frozen=True, tag="update.opened"):
-    """A caller's update was accepted: its handler runs at `at`, in its place among the deliveries."""
+    """A caller's update was accepted: its handler runs at `at`, at its place among the deliveries."""
 
     at: str
     id: str
@@ -120,10 +120,10 @@ class UpdateClosed(Event, frozen=True, tag="update.closed"):
 
 class Published(Event, frozen=True, tag="published"):
     at: str
-    """The scope that published it; empty for the workflow itself."""
+    """The path of the scope that published it; empty for the workflow itself."""
     key: str
     n: int
-    """How many values of that key the scope had published before."""
+    """The number of values of that key that the scope had published before."""
     value: Raw
 
 
@@ -141,9 +141,9 @@ class RunUnblocked(Event, frozen=True, tag="run.unblocked"):
 
 class RunRecovered(Event, frozen=True, tag="run.recovered"):
     reset: list[str]
-    """What failed, and what that stopped: open again."""
+    """Operations that failed, and those stopped as a consequence: open again."""
     spare: list[str] = []
-    """What only the failure had led to: the code may come to it again, or not."""
+    """Operations that only the failure had led to: the code may reach them again or not."""
 
 
 class RunRewound(Event, frozen=True, tag="run.rewound"):
@@ -152,7 +152,7 @@ class RunRewound(Event, frozen=True, tag="run.rewound"):
 
 
 class RunContinued(Event, frozen=True, tag="run.continued"):
-    """The function begins anew: its operations are over, messages that wait stay."""
+    """The function restarts: its operations are over, queued messages stay."""
 
     input: Raw
 

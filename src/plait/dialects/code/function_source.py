@@ -1,4 +1,4 @@
-"""Facts about functions, read from their source: what they are called with, bind and are used for."""
+"""Facts about functions, read from their source: the names they call and bind, and the roles of inner functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Callable = Function | ast.Lambda
 
 BODIES = {"join": "branch", "race": "branch", "loop": "loop body"}
-"""What the functions given to an operation are."""
+"""The role of the functions passed to an operation."""
 
 
 def imports(tree: ast.Module) -> dict[str, str]:
@@ -27,7 +27,7 @@ def imports(tree: ast.Module) -> dict[str, str]:
 
 
 def dotted_name(node: ast.AST, imports: Mapping[str, str], own: frozenset[str]) -> str:
-    """`dt.now` as `datetime.datetime.now`; empty for what is not an imported or built-in name."""
+    """`dt.now` as `datetime.datetime.now`; empty for a name that is neither imported nor built in."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -44,7 +44,7 @@ def parameters(function: Callable) -> list[str]:
 
 
 def module_variables(tree: ast.Module) -> set[str]:
-    """Names that the module itself binds to values, and modules that it imports."""
+    """Names that the module binds to values, and modules that it imports."""
     found: set[str] = set()
     for node in tree.body:
         match node:
@@ -60,7 +60,7 @@ def module_variables(tree: ast.Module) -> set[str]:
 
 
 def own_nodes(function: Callable) -> Iterator[ast.AST]:
-    """The code of a function itself, in its order; of functions and classes inside it only that they are there."""
+    """The nodes of a function's own code, in order; functions and classes inside appear without their contents."""
     todo: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else [*reversed(function.body)]
     while todo:
         node = todo.pop()
@@ -86,13 +86,13 @@ def own_names(function: Callable) -> set[str]:
 
 
 def ctx_names(function: Callable, ctx: Iterable[str]) -> set[str]:
-    """Every name that may hold a ctx: the function's own, and the first parameters of functions inside it."""
+    """Every name that may hold a ctx: the function's own, and the first parameters of inner functions."""
     inside = (node for node in ast.walk(function) if isinstance(node, Function | ast.Lambda) and node is not function)
     return {*ctx, *(name for node in inside for name in parameters(node)[:1])}
 
 
 def uses(function: Callable, ctxs: set[str]) -> dict[str, str]:
-    """What functions defined inside are for: `step`, `branch` or `loop body`."""
+    """What each inner function is used as: `step`, `branch` or `loop body`."""
     found: dict[str, str] = {}
     for call in ast.walk(function):
         match call:

@@ -21,7 +21,7 @@ def return_type(fn: Callable[..., Any]) -> Any:
 
 
 def state_type(body: Callable[..., Any]) -> Any:
-    """The type of a loop's state: that of the parameter of its body that comes after `ctx`."""
+    """The type of a loop's state: that of the body's parameter after `ctx`."""
     found = _annotated(body)
     if found is None:
         return Any
@@ -31,12 +31,12 @@ def state_type(body: Callable[..., Any]) -> Any:
 
 
 _read: dict[tuple[str, CodeType, Any], Any] = {}
-"""Annotations that had to be read. By the function's text: functions inside others are made anew at every call."""
+"""Annotations read so far. Keyed by the function's code, since inner functions are created anew at every call."""
 
 
 def hint(fn: Callable[..., Any], name: str) -> Any:
-    """The type that an annotation of a function stands for, or Any. Each is read by itself, so that one
-    that is there for type checkers only costs no other."""
+    """The type of a parameter's annotation, or Any. Each annotation is evaluated by itself, so that one
+    meant only for type checkers does not break the others."""
     found = _annotated(fn)
     note = found.__annotations__.get(name, Any) if found is not None else Any
     if note is Any or found is None:
@@ -45,18 +45,18 @@ def hint(fn: Callable[..., Any], name: str) -> Any:
         return None if note is type(None) else note
     code = found.__code__
     if isinstance(note, str) and any(free in note for free in code.co_freevars):
-        return _resolve(found, name, note)  # it may mean something else in the next function made here
+        return _resolve(found, name, note)  # it may mean something else in the next function created here
     key = (found.__module__, code, note)
     try:
         return _read[key]
     except KeyError:
         return _read.setdefault(key, _resolve(found, name, note))
-    except TypeError:  # an annotation that can't be hashed
+    except TypeError:  # the annotation can't be hashed
         return _resolve(found, name, note)
 
 
 def unreadable(fn: Callable[..., Any], names: Iterable[str]) -> str | None:
-    """Why values of one of these annotations could not be read back. What can't be resolved yet is not judged."""
+    """Why values of one of these annotations can't be decoded. Annotations that can't be resolved yet are skipped."""
     found = _annotated(fn)
     notes = found.__annotations__ if found is not None else {}
     for name in names:
@@ -64,7 +64,7 @@ def unreadable(fn: Callable[..., Any], names: Iterable[str]) -> str | None:
             continue
         try:
             kind = _evaluate(found, name, notes[name])
-        except Exception:  # perhaps it names what comes later in the module
+        except Exception:  # it may name something defined later in the module
             continue
         try:
             values.decoder(kind)
@@ -91,7 +91,7 @@ def _evaluate(fn: FunctionType, name: str, note: Any) -> Any:
 
 
 def _annotated(fn: Callable[..., Any]) -> FunctionType | None:
-    """The function that holds the annotations of a step, a method, a partial or an object that can be called."""
+    """The function that holds the annotations of a step, a method, a partial or a callable object."""
     if type(fn) is FunctionType:
         return fn if not hasattr(fn, "__wrapped__") else cast("FunctionType", inspect.unwrap(fn))
     found: Any = inspect.unwrap(without_partials(fn))

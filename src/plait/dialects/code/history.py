@@ -1,6 +1,6 @@
 """What the log says about a run: its operations and their results. Pure data, folded from events.
 
-Playing the workflow function against a history is `replay.py`'s part; this one knows no code.
+Replaying the workflow function against a history is the part of `replay.py`; this module knows no code.
 """
 
 from __future__ import annotations
@@ -57,21 +57,21 @@ MAX_SEEN = 10_000
 
 
 class History:
-    # What most runs never change is no attribute of theirs: see `Replay`
+    # Defaults that most runs never change are class attributes, for the reason given in `Replay`
     arrivals = 0
     ended_at: Millis | None = None
-    """When it last failed."""
+    """When the run last failed."""
     recoveries = 0
     rolled_back = False
     rollback_error: ErrorInfo | None = None
     era = 0
-    """How often it has continued as new."""
+    """The number of times the run has continued as new."""
     begun_seq = 1
-    """The number of the event with which the function began: its start, or that it continued as new."""
+    """The number of the event with which the function started: the run's start or its last continue-as-new."""
     trimmed = False
-    """A loop has dropped iterations: its run may go on for years."""
+    """Whether a loop has dropped iterations: its run may last for years."""
     forked_seq = 0
-    """The number of the event that made it a copy of another run's."""
+    """The number of the event that made this run a fork of another."""
 
     def __init__(self, run_id: RunId) -> None:
         self.run_id = run_id
@@ -84,23 +84,23 @@ class History:
         self.undoables: dict[str, Undoable] = {}
         self.queue: Messages = {}
         self.seen: dict[str, None] = {}
-        """Ids of messages that came, oldest first: the last of them. The inbox knows them all."""
+        """Ids of the most recent messages, oldest first. The inbox has all of them."""
         self.orders = 0
         self.generation = 0
         self.blocked: RunBlocked | None = None
         self.causes: list[str] = []
         self.ended: RunStatus | None = None
         self.end_seq = 0
-        """The number of the event that began its end: the end itself, or the undoing before it."""
+        """The number of the event that began the end: the end itself, or the rollback before it."""
         self.created_at = Millis(0)
         self.updates: dict[str, int] = {}
-        """How many were accepted, by name."""
+        """Accepted updates, counted by name."""
         self.published: dict[str, dict[str, int]] = {}
-        """How many values each scope has published, by key."""
+        """Published values of each scope, counted by key."""
         self.latest: dict[str, Raw] = {}
-        """The last value of each key, whichever scope it came from."""
+        """The last value of each key, from any scope."""
         self.on_closed: Callable[[OpState], None] | None = None
-        """Whoever plays the history is told of each closing as it is recorded."""
+        """Called with each operation as its closing is recorded; set by the replay."""
         self._iterations: dict[str, dict[int, list[str]]] = {}
 
     # -- folding -------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class History:
             op.deadline, op.names, op.limit = event.deadline, event.names, event.limit
             op.state, op.run_id, op.keep, op.value = event.state, event.run_id, event.keep, event.value
             op.definition, op.given, op.detached = event.definition, event.given, event.detached
-            if event.kind == "version":  # answered in the turn that asks
+            if event.kind == "version":  # answered within the turn that asks
                 op.status, op.closed_at = "completed", at
             if event.branches is not None:
                 op.branches = {name: Branch() for name in event.branches}
@@ -158,7 +158,7 @@ class History:
             on_closed(op)
 
     def _give_back(self, listener: OpState, at: Millis) -> None:
-        """It was cancelled before its messages were delivered: they wait again, where they waited."""
+        """Cancels a listener whose messages were not delivered: they return to their places in the queue."""
         self.queue = in_order([*(listener.received or ()), *self.queue.values()])
         listener.status, listener.order, listener.received = "cancelled", 0, None
         listener.closed_seq, listener.closed_at = self.seq, at
@@ -202,7 +202,7 @@ class History:
         self._note_seen(event.id)
         self.updates[event.name] = self.updates.get(event.name, 0) + 1
         op = OpState(event.at, "update", self.seq, at, args=event.body, names=[event.name], key=event.id)
-        op.order = self.orders = self.orders + 1  # it is delivered when it comes
+        op.order = self.orders = self.orders + 1  # delivered as soon as it arrives
         self.ops[op.at] = op
         if self.on_closed is not None:
             self.on_closed(op)
@@ -218,7 +218,7 @@ class History:
         self.latest[event.key] = event.value
 
     def _forget_published(self, scope: str) -> None:
-        """Its code is not played any more."""
+        """Forgets a trimmed scope: its code is not replayed any more."""
         for path in [path for path in self.published if path == scope or path.startswith(f"{scope}/")]:
             del self.published[path]
 
@@ -257,10 +257,10 @@ class History:
                 if op.status in ("open", "cancelled"):
                     self._remove(path)
         for op in self.open_ops():
-            if op.kind == "timer" and op.deadline is not None:  # what was left of it when the run stopped
+            if op.kind == "timer" and op.deadline is not None:  # the time that was left when the run stopped
                 op.deadline = Millis(op.deadline + at - (op.closed_at or self.ended_at or at))
             elif op.kind == "child" and not op.given and (op.at in reset or not op.keep):
-                # It failed, or was cancelled when its parent failed: it starts anew under another id
+                # It failed, or was cancelled when its parent failed: it starts again under another id
                 op.run_id = child_id(self.run_id, op.at, self.generation, self.recoveries)
             op.closed_at, op.tried = None, op.tried + op.attempts
 
@@ -277,7 +277,7 @@ class History:
         self.restore(event.state)
         self._drop_open_children()
         self.seq, self.generation, self.seen, self.arrivals = seq, generation + 1, seen, arrivals
-        # What was sent is not unsent: messages that were consumed after that place wait again
+        # A rewind does not unsend messages: those consumed after the rewind point are queued again
         known = {message.id for message in self._messages()}
         self.queue = in_order([*self.queue.values(), *(m for m in messages if m.id not in known)])
 
@@ -291,15 +291,15 @@ class History:
 
     def fold_continued(self, event: RunContinued, at: Millis) -> None:
         self.input, self.started_at, self.begun_seq = event.input, at, self.seq
-        # What the steps before did can still be undone; names come again
+        # Earlier steps can still be undone; their names may be reused
         self.undoables = {earlier_place(u.at, u.era): u for u in self.undoables.values()}
         self.era, self.generation = self.era + 1, self.generation + 1
-        self.seed = zlib.crc32(f"{self.seed}/{self.era}".encode())  # it must not draw the same again
+        self.seed = zlib.crc32(f"{self.seed}/{self.era}".encode())  # the new era must not draw the same numbers
         self.ops, self._iterations, self.updates, self.published = {}, {}, {}, {}
         self.blocked, self.causes, self.trimmed = None, [], True
 
     def _drop_open_children(self) -> None:
-        """They belong to another past; the code asks for them again, and they start anew under other ids."""
+        """Removes open children, which belong to another past; the code starts them again under other ids."""
         for path in [op.at for op in self.open_ops() if op.kind == "child"]:
             self._remove(path)
 
@@ -313,18 +313,18 @@ class History:
 
     @property
     def fresh_fork(self) -> bool:
-        """Nothing has come after the copy."""
+        """Whether nothing has been recorded since the fork."""
         return 0 < self.forked_seq == self.seq
 
     def messages_for(self, listener: OpState) -> list[str]:
-        """Ids of the oldest messages that wait under one of its names."""
+        """Ids of the oldest queued messages that match one of its names."""
         return matching(self.queue, listener)
 
     def promised(self, listener: OpState) -> bool:
         return promised(self.queue, self.listeners(), listener)
 
     def listeners(self) -> list[OpState]:
-        """Who waits for messages, first come first."""
+        """Operations that wait for messages, in the order they were opened."""
         return [op for op in self.open_ops() if op.kind == "message"]
 
     def closed_above(self, path: str, upto: int) -> OpState | None:
@@ -346,7 +346,7 @@ class History:
         yield from self.queue.values()
 
     def inline_iterations(self, loop: str, below: int) -> list[int]:
-        """Iterations that hold a step whose rollback handler only the code knows."""
+        """Iterations with a step whose rollback handler only the code knows."""
         found = self._iterations.get(loop, {})
         return sorted(
             number
@@ -408,7 +408,7 @@ class History:
         self.era, self.begun_seq, self.created_at = image.era, image.begun_seq, image.created_at
 
     def _note_iterations(self, op: OpState) -> None:
-        """Those of loops that an operation is in."""
+        """Indexes an operation under the loop iterations that contain it."""
         for loop, number in loops_of(op.at):
             self._iterations.setdefault(loop, {}).setdefault(number, []).append(op.at)
 
@@ -446,4 +446,4 @@ _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     ApprovalVoted: History.fold_votes,
 }
 fold_of = _FOLDS.get
-"""How an event of a type changes a history; None: not at all."""
+"""How an event of a type changes a history; None if it does not."""

@@ -15,7 +15,7 @@ from .op_state import OpState, Undoable
 
 
 class HistoryImage(msgspec.Struct, omit_defaults=True):
-    """The whole history, as a snapshot has it."""
+    """A whole history in the form in which a snapshot stores it."""
 
     seq: int
     input: Raw

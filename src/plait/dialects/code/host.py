@@ -23,7 +23,7 @@ from .op_state import OpState
 from .registry import Registry
 
 MAX_CALLBACKS = 100_000
-"""Without a new operation."""
+"""Callbacks allowed without a new operation."""
 
 
 class Surroundings(msgspec.Struct, frozen=True, gc=False):
@@ -33,11 +33,11 @@ class Surroundings(msgspec.Struct, frozen=True, gc=False):
     registry: Registry
     max_payload: int
     embedded: bool = False
-    """There is one run and no engine: nothing that is done elsewhere, or by others, can be asked for."""
+    """Whether a single run is embedded without an engine, so that nothing can be done elsewhere or by others."""
 
 
 class Settling(Protocol):
-    """A join, a race or a loop: what the ends of its bodies mean is settled after the turn."""
+    """A join, a race or a loop: the outcome of its bodies is settled after the turn."""
 
     at: str
 
@@ -58,16 +58,16 @@ class Operation(Protocol):
 
 
 class Generators(Protocol):
-    """The async generators that a scope's code has begun."""
+    """The async generators that a scope's code has started."""
 
     async def close_all(self) -> None: ...
 
 
 class DeterministicLoop(Protocol):
-    """The event loop of the workflow's code, as far as operations use it."""
+    """The part of the workflow's event loop that operations use."""
 
     calls: int
-    """Callbacks since the last operation; too many, and the code is stuck."""
+    """Callbacks since the last operation; too many mean that the code is stuck."""
     stuck: bool
 
     def create_task(self, coro: Any) -> asyncio.Task[Any]: ...

@@ -1,4 +1,4 @@
-"""The process of one attempt at an isolated step: finds the step, calls it, says what came of it, and ends."""
+"""The process of one attempt at an isolated step: finds the step, calls it, reports the outcome, and exits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def main(fd: int) -> NoReturn:
         logging.basicConfig(level=logging.INFO, handlers=[LogForwarder(engine.say)])
         engine.say(_performed(call, engine))
     logging.shutdown()
-    os._exit(0)  # whatever threads the step has left
+    os._exit(0)  # ends any threads the step has left running
 
 
 def _die_with_engine() -> None:
@@ -43,13 +43,13 @@ def _die_with_engine() -> None:
 
 
 def _watch(lines: Any) -> None:
-    """Where the kernel does not do it: the engine has closed its end, so nobody wants the result."""
+    """Exits once the engine has closed its end, where the kernel does not do it: nobody needs the result then."""
     lines.read()
     os.killpg(0, signal.SIGKILL)
 
 
 class _Engine:
-    """What this process tells the engine; from any thread."""
+    """The connection by which this process reports to the engine; may be used from any thread."""
 
     def __init__(self, pipe: socket.socket) -> None:
         self._pipe = pipe
@@ -70,7 +70,7 @@ def _performed(call: RemoteCall, engine: _Engine) -> End:
 
 
 def _load_program(path: str) -> None:
-    """The program's own file, under the name its steps know it by. What it does only when it is run is not done."""
+    """Loads the program's own file under the module name its steps know, without running its `__main__` part."""
     spec = importlib.util.spec_from_file_location("__plait_main__", path)
     if spec is None or spec.loader is None:
         raise TaskError(f"the program {path} can't be loaded in a process of its own", retryable=False)

@@ -1,9 +1,9 @@
-"""Steps in a process of their own: what cancels them, or ends their time, kills them.
+"""Steps in a process of their own, which is killed when the step is cancelled or times out.
 
-A thread can't be stopped, and code that blocks the event loop stops everything. A step that is isolated has neither
-problem: each attempt is a new interpreter that gets the recorded arguments and gives back a result, over a socket. It
-is found by its name, so it must be a @step at the top level of a module. The process is the leader of a session, which
-is killed whole; the kernel kills it too when the engine's process dies.
+A thread can't be stopped, and code that blocks the event loop stops everything. Isolation avoids both: each attempt
+is a new interpreter that receives the recorded arguments and returns a result over a socket. The step is found by its
+name, so it must be a @step at the top level of a module. The process leads a session, which is killed as a whole;
+the kernel also kills the process when the engine's process dies.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _START = "import sys; sys.path[:] = {path!r}; from plait.dialects.code.isolated 
 
 
 async def call_isolated(step: Step[..., Any], arguments: Raw, attempt: Attempt, max_payload: int) -> Any:
-    """Calls the step in a process that lives as long as this does; whoever cancels it kills the process. To start one
-    is a matter of milliseconds, and done here: it dies with the thread that started it."""
+    """Calls the step in a process that lives no longer than this call; cancelling the call kills it. Starting one takes
+    milliseconds, and happens on this thread because the process dies with the thread that started it."""
     ours, theirs = socket.socketpair()
     with theirs:
         try:
@@ -49,7 +49,7 @@ async def call_isolated(step: Step[..., Any], arguments: Raw, attempt: Attempt, 
 
 
 async def call_on_cluster(step: Step[..., Any], on: ClusterName, arguments: Raw, attempt: Attempt) -> Any:
-    """The same in a process of a cluster's."""
+    """Calls the step in a process of a cluster."""
     return values.decode(await attempt.on_cluster(on, step.ref, arguments), step.returns)
 
 
@@ -71,9 +71,9 @@ async def _result(
 
 
 def _kill(process: subprocess.Popen[bytes]) -> int:
-    """The whole session, and collects what is left: nothing that it started stays behind."""
+    """Kills and reaps the whole session: nothing that it started stays behind."""
     if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # it is gone
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # it is gone already
             os.killpg(process.pid, signal.SIGKILL)
     return process.wait()
 

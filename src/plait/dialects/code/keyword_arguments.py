@@ -1,7 +1,7 @@
-"""Keywords of `ctx.step` that are no options: they are arguments of the step's function.
+"""Keywords of `ctx.step` that are not options: they are arguments of the step's function.
 
-Arguments that can all stand in order are recorded as a list, as if they had been given so. Others (a parameter left out
-before one that is given, or one that takes keywords only) are recorded by name.
+Arguments that can all be given by position are recorded as a list. Others (a parameter is left out before one that is
+given, or takes keywords only) are recorded by name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPTIONS = StepOptions.__optional_keys__
 def take_keywords(
     fn: Callable[..., Any], name: str, args: tuple[Any, ...], given: dict[str, Any]
 ) -> tuple[Callable[..., Any], Arguments, StepOptions]:
-    """The function, its arguments, and the options among what was given. A keyword that could be both is an option."""
+    """Splits what was given into function, arguments and options. A keyword that could be both is an option."""
     options = cast("StepOptions", {key: value for key, value in given.items() if key in _OPTIONS})
     keywords = {key: value for key, value in given.items() if key not in _OPTIONS}
     if not keywords:
@@ -59,7 +59,7 @@ def _by_name(name: str, bound: inspect.BoundArguments) -> dict[str, Any]:
 def _signature(fn: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(fn)
-    except (TypeError, ValueError):  # some functions of C have none
+    except (TypeError, ValueError):  # some C functions have no signature
         return inspect.Signature()
 
 

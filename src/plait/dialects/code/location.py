@@ -1,7 +1,7 @@
-"""Where an operation stands: the path of names from the root, with loop iterations as numbers.
+"""The location of an operation: the path of names from the root, with loop iterations as numbers.
 
 `step("inner")` in the first iteration of `loop("outer")` is `("outer", 0, "inner")`, printed
-`outer/~0/inner`. Printing escapes `%`, `/` and a leading `~`, so a printed path can be read back.
+`outer/~0/inner`. Printing escapes `%`, `/` and a leading `~`, so a printed path can be parsed back.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _plain = re.compile(r"[A-Za-z0-9_.:-][A-Za-z0-9_.: ~-]{0,499}").fullmatch
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name is fine as it is and printed as it is: most are."""
-    if name.isidentifier() and name.isascii():  # many times quicker than a match
+    """Whether a name is valid and needs no escaping, as most do."""
+    if name.isidentifier() and name.isascii():  # many times faster than a regular expression
         return len(name) <= MAX_NAME
     return _plain(name) is not None
 
@@ -49,7 +49,7 @@ def parse(path: str) -> Location:
 
 
 def check_name(kind: str, name: object) -> str:
-    """Names address results for good, so they are checked where they are used."""
+    """Checks a name where it is used, since it addresses results for good."""
     if type(name) is str and 0 < len(name) <= MAX_NAME and "\0" not in name and name.isascii():
         return name
     if not isinstance(name, str):
@@ -67,24 +67,24 @@ def check_name(kind: str, name: object) -> str:
 
 
 def _short(name: object) -> str:
-    """Functions by their names: who forgets the name of a step gives its function instead."""
+    """Functions by their names: a caller who forgets a step's name passes its function instead."""
     if called := getattr(name, "__name__", ""):
         return f"the function `{called}`"
     return repr(name)[:80]
 
 
 def token_of(at: str, generation: int) -> TaskToken:
-    """The kernel's name for the work behind an operation; a rewind makes all of them new."""
+    """The kernel's token for the work behind an operation; a rewind makes all tokens new."""
     return TaskToken(f"~{generation}/{at}" if generation else at)
 
 
 def earlier_place(at: str, era: int) -> str:
-    """An operation of before the run continued as new, for the `era`th time."""
+    """The path of an operation from before the run continued as new for the `era`th time."""
     return f"~before.{era}/{at}"
 
 
 def child_id(run_id: RunId, at: str, generation: int, recoveries: int = 0) -> RunId:
-    """The id of a child that was given none: the same whenever it is asked for, in the namespace of its parent."""
+    """The id of a child that was given none: derived, so that every replay yields the same."""
     again = f":{recoveries}" if recoveries else ""
     found = str(uuid5(NAMESPACE_OID, f"{run_id}:{token_of(at, generation)}{again}"))
     namespace, slash, _ = run_id.rpartition("/")
@@ -92,7 +92,7 @@ def child_id(run_id: RunId, at: str, generation: int, recoveries: int = 0) -> Ru
 
 
 def place_of(token: TaskToken) -> tuple[str, int]:
-    """The operation behind a token, and the generation it belongs to. No path starts with an iteration."""
+    """The operation behind a token, and its generation. No path starts with an iteration."""
     head, slash, rest = token.partition("/")
     if slash and head.startswith("~") and head[1:].isdigit():
         return rest, int(head[1:])

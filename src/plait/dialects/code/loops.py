@@ -1,4 +1,4 @@
-"""Loops with durable state: what an iteration leaves behind is trimmed, so a loop can run for years."""
+"""Loops with durable state: finished iterations are trimmed from the history, so a loop can run for years."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .scope import Scope, current
 log = logging.getLogger("plait.code")
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # whose defaults let `Loop` stand alone
+    from typing_extensions import TypeVar  # for `default`, with which `Loop` needs no type arguments
 
     S_co = TypeVar("S_co", covariant=True, default=Any)
     R_co = TypeVar("R_co", covariant=True, default=Any)
@@ -46,8 +46,8 @@ MISSING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Loop(Generic[S_co, R_co]):
-    """What a loop's body returns: `Loop.continue_(state)` to go on, or `Loop.break_(value)` to stop. A body that says
-    `-> Loop[State, Receipt]` gives the loop's result that type."""
+    """What a loop's body returns: `Loop.continue_(state)` to go on, or `Loop.break_(value)` to stop. The annotation
+    `-> Loop[State, Receipt]` on the body gives the loop's result that type."""
 
     goes_on: bool
     value: Any
@@ -95,7 +95,7 @@ class LoopOp(Op[T]):
         self._iteration_scope: Scope | None = None
         self._starts: dict[int, Raw] = {}
         self._end: tuple[int, Raw] | None = None
-        """The number of iterations when it broke, and the state of the last."""
+        """The number of iterations at the break, and the state of the last one."""
         self.returns = _result_type(body) if returns is Any else returns
 
     def opened(self) -> OpOpened:
@@ -126,7 +126,7 @@ class LoopOp(Op[T]):
         error = StepError(f"loop `{self.at}` was cancelled by its own code") if task.cancelled() else task.exception()
         if error is None:
             replay.close(self.at, output=task.result())
-            # Only now: where it is not yet closed, what is committed is the start of another iteration
+            # Read only now: while the loop is open, the committed state is the start of another iteration
             if self._end is not None and not replay.replaying:
                 number, raw = self._end
                 self._commit(number, raw)
@@ -159,12 +159,12 @@ class LoopOp(Op[T]):
                 check_result(f"loop `{self.at}`", self.returns, verdict.value, result)
                 return result
             raw = self._encode(verdict.value, "its state") if stateful else ABSENT
-            begins = self._state(raw)  # before it is committed: an iteration can't begin with one that does not fit
+            begins = self._state(raw)  # checked before the commit: an iteration can't start with a misfit
             self._keep(number, raw)
             replay.count_idle(f"loop `{self.at}`")
 
     def _state(self, raw: Raw) -> tuple[Any, ...]:
-        """What the body gets beside its context."""
+        """The state that the body receives beside its ctx."""
         if self._initial is MISSING:
             return ()
         try:
@@ -231,6 +231,6 @@ class LoopOp(Op[T]):
 
 
 def _result_type(body: Callable[..., Any]) -> Any:
-    """What a body says that its loop comes to, as in `-> Loop[State, Receipt]`, or Any."""
+    """The result type that a body declares for its loop, as in `-> Loop[State, Receipt]`, or Any."""
     found = return_type(body)
     return get_args(found)[1] if get_origin(found) is Loop else Any

@@ -1,4 +1,4 @@
-"""The machine of the `code` dialect: a history, and a workflow function that is played against it.
+"""The machine of the `code` dialect: a history, and a workflow function that is replayed against it.
 
 The function runs inside `decide`, the one exception to the rule that no user code does: it is stepped
 on a private event loop and can only wait for what the kernel delivers.
@@ -159,7 +159,7 @@ class CodeMachine(Replayer):
         if op is None:
             return
         if op.kind == "message" and self.history.promised(op):
-            # A message that is there when the deadline is handled wins; a blocked run gets it when it goes on
+            # A message that has arrived when the deadline is handled wins; a blocked run gets it once unblocked
             if self._replay is not None:
                 self._replay.feed_all()
         else:
@@ -182,8 +182,8 @@ class CodeMachine(Replayer):
                 assert_never(message.purpose)
 
     def query(self, name: str, argument: Raw, now: Millis) -> Raw:
-        """What the workflow answers as it stands; refuses with a `PlaitError`. A copy of it is asked, so that nothing
-        that a handler does stays."""
+        """The workflow's answer in its current state; raises a `PlaitError` to refuse. Runs on a copy, so that nothing
+        a handler changes persists."""
         definition = self._definition()
         if definition is None:
             raise self._not_loaded()
@@ -207,7 +207,7 @@ class CodeMachine(Replayer):
         if message.id in self.history.seen:
             return
         self._record(MessageQueued(message.id, message.name, message.body, message.sent_at))
-        if self._replay is not None and self.history.ended is None:  # a blocked run takes nothing
+        if self._replay is not None and self.history.ended is None:  # a blocked run takes no messages
             self._replay.feed_all(message.name)
         self._pump()
 
@@ -216,9 +216,9 @@ class CodeMachine(Replayer):
         if op is None or op.run_id != child.run_id:
             return
         if self.history.ended is not None and not op.keep:
-            return  # it was cancelled with this run; a retry starts it again
+            return  # cancelled with this run; a retry starts it again
         if op.detached and child.status != "refused":
-            return  # that it started is all that was asked
+            return  # only its start was awaited
         if child.status == "completed":
             self._record(OpClosed(op.at, "completed", child.output))
         elif child.status == "refused":
@@ -262,13 +262,13 @@ class CodeMachine(Replayer):
                 assert_never(resume.mode)
 
     def _go_on(self) -> None:
-        """It was read into memory, or the decision before left something to do."""
+        """Continues a run that was just loaded, or whose previous decision left work."""
         if self._replay is not None:
             self._pump()
         elif self._started:
             self._play_again() if self.history.fresh_fork else self._play()
 
-    # -- going on after a failure --------------------------------------------------------------------------------
+    # -- retry and rewind ----------------------------------------------------------------------------------------
 
     def _recover(self) -> None:
         self._must_not_be_undone()
@@ -283,7 +283,7 @@ class CodeMachine(Replayer):
         self._play_again(reset)
 
     def _spare(self, reset: list[str], since: int | None) -> list[str]:
-        """What only the failure has led to: found by playing the function as if that had not been."""
+        """Operations that only the failure has led to: found by replaying the function as if it had not happened."""
         definition = self._definition()
         if since is None:
             return []
@@ -330,14 +330,14 @@ class CodeMachine(Replayer):
             )
 
     def _reopen(self, cause: str) -> None:
-        """The kernel records this before what is decided here, so it is folded first here too."""
+        """The kernel records this event before those of this decision, so it is folded first here too."""
         if self.history.ended is not None:
             self._decision.reopen = cause
             self.history.evolve(RunReopened(cause), self._now)
             self._reopened = True
 
     def _play_again(self, reset: Collection[str] = ()) -> None:
-        """Plays, and starts again what history has as open but nothing is under way for."""
+        """Replays, and restarts what is open in the history but not in flight."""
         self.history.forked_seq = 0
         paths = [op.at for op in self.history.open_ops() if op.kind in _ARMED]
         self._play(again=True)
@@ -351,7 +351,7 @@ class CodeMachine(Replayer):
                 self._effect(op.task())
             elif op.kind != "child":
                 op.begin(state)
-            elif path in reset or not state.keep:  # else it went on, whatever became of its parent
+            elif path in reset or not state.keep:  # a kept child that did not fail went on without its parent
                 self._start_child_again(op, state)
         self._pump()
 
@@ -364,7 +364,7 @@ class CodeMachine(Replayer):
         )
         self._record(OpClosed(op.at, "failed", error=ErrorInfo("kernel.run_exists", text, kind="conflict")))
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         waiting = self._replay.waiting.values() if self._replay is not None else ()
@@ -412,7 +412,7 @@ class CodeMachine(Replayer):
         spares: Spares | None = None,
         look: Callable[[Replay], None] | None = None,
     ) -> Replay:
-        """Plays the function without effects, and lets `look` see what it came to. It can't be played after that."""
+        """Replays the function without effects and lets `look` inspect the result. The machine is spent after that."""
         self._now, self._decision = now, Decision()
         replay = Replay(definition, self.history, self._around, self._record_as_code, _ignore, spares=spares)
         replay.loop.quiet = True
@@ -429,7 +429,7 @@ class CodeMachine(Replayer):
 
 
 def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo:
-    """All attempts used up is an error of its own; what a step meant as final stays as it is."""
+    """Exhausted attempts get their own error; an error that a step raised as final stays as it is."""
     name = op.location[-1]
     if error.kind == "not_encodable":
         return msgspec.structs.replace(error, message=f"the result of step `{name}`: {error.message}")

@@ -1,4 +1,4 @@
-"""A message as a workflow gets it."""
+"""A message as a workflow receives it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Message(Generic[T]):
-    """A message as a workflow gets it; the sender chose its id and its name."""
+    """A message as a workflow receives it; the sender chose its id and its name."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Messages that wait, oldest first. One that was taken and not heard comes back to its old place."""
+"""Queued messages, oldest first. One that was taken but not delivered returns to its old place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class QueuedMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     body: Raw
     sent_at: Millis
     number: int = 0
-    """Its place among all that came; 0 in snapshots of older releases."""
+    """Its arrival number among all messages; 0 in snapshots of older releases."""
 
 
 class Listener(Protocol):
@@ -32,7 +32,7 @@ class Listener(Protocol):
 
 
 Messages = dict[str, QueuedMessage]
-"""By id, oldest first."""
+"""Queued messages by id, oldest first."""
 
 
 def in_order(messages: Iterable[QueuedMessage]) -> Messages:
@@ -46,7 +46,7 @@ def matching(queue: Messages, listener: Listener) -> list[str]:
 
 
 def promised(queue: Messages, listeners: Iterable[Listener], listener: Listener) -> bool:
-    """Whether there is a message for a listener when those that listened before it have got theirs."""
+    """Whether a message is left for a listener once earlier listeners have got theirs."""
     left = dict(queue)
     for other in listeners:
         found = matching(left, other)

@@ -1,4 +1,4 @@
-"""Messages: what other people and programs tell a run, kept in order until its code listens."""
+"""Messages that other people and programs send to a run, queued in order until its code listens."""
 
 from __future__ import annotations
 

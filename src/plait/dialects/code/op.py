@@ -1,8 +1,8 @@
-"""An operation: what a `ctx` call returns. It is recorded when it is awaited, under its name, for good.
+"""An operation: what a `ctx` call returns. It is recorded under its name, for good, when it is awaited.
 
-An operation is a coroutine to asyncio, so `gather`, `create_task` and `wait_for` take it. Each kind
-says how it is recorded (`opened`), what follows from that (`begin`), how it is taken up again on
-replay (`resume`), what its result is (`value`), and how it is revoked.
+An operation is a coroutine to asyncio, so `gather`, `create_task` and `wait_for` accept it. Each kind
+defines how it is recorded (`opened`), what follows from that (`begin`), how it resumes on replay
+(`resume`), what its result is (`value`), and how it is revoked.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _current = current.get
 
 
 class OpFuture(asyncio.Future[Any]):
-    """Tells its operation when the workflow's code cancels it."""
+    """Notifies its operation when the workflow's code cancels it."""
 
     __slots__ = ("op",)
 
     op: Op[Any] | None
-    """None when it has its result: the two would keep each other in memory until a garbage collection."""
+    """None once it has its result: otherwise the two would keep each other alive until a garbage collection."""
 
     def cancel(self, msg: object = None) -> bool:
         if not super().cancel(msg):
@@ -46,7 +46,7 @@ class OpFuture(asyncio.Future[Any]):
 
 
 class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
-    """What a `ctx` call returns: to be awaited once, or given to `gather` and the like."""
+    """What a `ctx` call returns: awaited once, or passed to `gather` and the like."""
 
     kind: ClassVar[Kind]
     returns: Any = Any
@@ -61,7 +61,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
         self._iterator: Any = None
         frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
         self._code: CodeType = frame.f_code
-        self._place = frame.f_lasti  # its line is worked out when somebody asks
+        self._place = frame.f_lasti  # its line is computed on demand
 
     # -- for asyncio ---------------------------------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
             future = self.future = OpFuture(loop=replay.loop)  # pyright: ignore[reportArgumentType]
             future.op = self
             replay.open(self)
-        return iter(future)  # as `__await__`, which takes a look-up by name
+        return iter(future)  # like `__await__`, without the attribute lookup
 
     def send(self, value: Any) -> Any:
         if self._iterator is None:
@@ -102,16 +102,16 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
         raise NotImplementedError
 
     def begin(self, state: OpState) -> None:
-        """It was recorded just now."""
+        """Called right after the operation was recorded for the first time."""
 
     def resume(self, state: OpState) -> None:
-        """It was recorded earlier and is open still, or its body is entered to find rollback handlers."""
+        """Called on replay if it is recorded and still open, or if its body is entered to find rollback handlers."""
 
     def revoke(self) -> None:
-        """The workflow's code cancelled it; a body must be stopped with it."""
+        """Called when the workflow's code cancels the operation; stops its bodies too."""
 
     def misfit(self, state: OpState) -> str | None:
-        """How the code differs from what was recorded at its place."""
+        """How the code differs from what was recorded at this location, or None."""
         return None
 
     @property
@@ -120,7 +120,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
         return f"{self.kind} `{self.name}`"
 
     def value(self, state: OpState) -> Any:
-        """The result, as a fresh copy."""
+        """The result, decoded to a fresh copy."""
         return values.decode(state.output, self.returns) if state.output else None
 
     def fail(self, error: BaseException) -> None:
@@ -128,7 +128,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
             self.future.set_exception(error)
 
     def deliver(self, state: OpState) -> None:
-        """Gives the recorded result to the code that awaits it."""
+        """Hands the recorded result to the code that awaits it."""
         future = self.future
         if future is None or future.done():
             return
@@ -142,14 +142,14 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
         except StepError as error:
             future.set_exception(mark(error, self.at))
             return
-        except Exception as error:  # of a decoder, or of the constructor of the user's own type
+        except Exception as error:  # from a decoder, or from the constructor of a user's type
             self.scope.replay.undecodable(self, str(error) or type(error).__name__)
             return
         future.set_result(value)
 
     def exception(self, info: ErrorInfo | None) -> BaseException:
         error = to_exception(info) if info is not None else StepError("failed")
-        if isinstance(error, StopIteration):  # a future can't raise it
+        if isinstance(error, StopIteration):  # a future can't raise StopIteration
             error = StepError(f"StopIteration: {error}")
         return mark(error, self.at)
 
@@ -168,12 +168,12 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
 
 
 def _nothing(replay: Host) -> Generator[Any, Any, Any]:
-    """What code gets that does not accept that it is not wanted any more: a wait without end."""
+    """A wait without end, for code that keeps calling after it was cancelled."""
     return asyncio.Future[Any](loop=replay.loop).__await__()  # pyright: ignore[reportArgumentType]
 
 
 def revoking(state: OpState, token: TaskToken) -> list[Effect]:
-    """What stops an open operation when its result is not wanted any more."""
+    """The effects that stop an open operation whose result is no longer needed."""
     match state.kind:
         case "step":
             return [CancelTask(token)]

@@ -1,4 +1,4 @@
-"""What is known of one operation: how it was opened, and what became of it. Part of a run's history."""
+"""The state of one operation: how it was opened, and its outcome. Part of a run's history."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .location import Location, earlier_place, parse
 from .message_queue import QueuedMessage
 
 INLINE = "inline"
-"""Stands for a rollback handler that has no name."""
+"""Stands for a rollback handler without a name."""
 
 
 class Branch(msgspec.Struct, omit_defaults=True):
@@ -34,7 +34,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     undo: str | None = None
     status: OpStatus = "open"
     order: int = 0
-    """Its place among all closings; deliveries go in this order."""
+    """Its position among all closings; results are delivered in this order."""
     closed_seq: int = 0
     closed_at: Millis | None = None
     deadline: Millis | None = None
@@ -54,15 +54,15 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     error: ErrorInfo | None = None
     attempts: int = 1
     tried: int = 0
-    """How many attempts it had before the run was reopened."""
+    """The number of attempts before the run was reopened."""
     received: list[QueuedMessage] | None = None
     winner: str | None = None
     queued: Millis = Millis(0)
     votes: int = 0
     key: str = ""
-    """Of an update: the id that its caller gave it."""
+    """For an update: the id that its caller gave."""
     spare: bool = False
-    """Its result is kept, but the code need not ask for it: a failure that was retried had led to it."""
+    """Whether the code may skip it: its result is kept, but only a failure that was retried had led to it."""
 
     @property
     def location(self) -> Location:
@@ -70,7 +70,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Undoable(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A step that succeeded and has a rollback handler; outlives the step's own entry."""
+    """A completed step with a rollback handler; outlives the step's own entry."""
 
     at: str
     handler: str
@@ -79,9 +79,9 @@ class Undoable(msgspec.Struct, frozen=True, omit_defaults=True):
     args: Raw = ABSENT
     fn: str | None = None
     era: int = 0
-    """How often the run had continued as new when the step was done."""
+    """The number of times the run had continued as new when the step completed."""
 
 
 def place_in(era: int, record: Undoable) -> str:
-    """Where a run that has continued as new `era` times keeps it: names come again, so those of before have others."""
+    """The step's path in era `era` of the run: names are reused, so those of earlier eras get a prefix."""
     return record.at if record.era == era else earlier_place(record.at, record.era)

@@ -1,4 +1,4 @@
-"""How a step is tried, and where: options as they are written, checked, and as they stand after all defaults."""
+"""How and where a step is tried: options as written, checked, and merged with all defaults."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PLAIN_OPTIONS = ("retry", "retry_on_timeout", "rollback", "isolate")
 
 @dataclass(frozen=True)
 class Options:
-    """Options as they stand after defaults, `@workflow`, `@step` and the call, in that order."""
+    """Options merged from defaults, `@workflow`, `@step` and the call, in that order."""
 
     retry: Retry = Retry()
     timeout: float | None = DEFAULT_TIMEOUT
@@ -49,19 +49,19 @@ class Options:
     heartbeat: float | None = None
     queue: str | None = None
     isolate: bool = False
-    """In a process of its own."""
+    """Whether to run in a process of its own."""
     on: ClusterName | None = None
-    """A cluster."""
+    """The cluster to run on, if any."""
 
     policy: Policy = field(init=False, compare=False)
-    """All of them that the kernel knows, made once: every step asks for it."""
+    """The options that the kernel knows, built once because every step needs them."""
 
     def __post_init__(self) -> None:
         policy = Policy(self.retry, self.timeout, self.retry_on_timeout, self.heartbeat)
         object.__setattr__(self, "policy", policy)
 
     def under(self, given: StepOptions) -> Options:
-        """These options, with those that are given in their place."""
+        """These options, overridden by those given."""
         if not given:
             return self
         unknown = set(given) - StepOptions.__optional_keys__

@@ -1,9 +1,9 @@
-"""The printed path of an operation, read: its parts, and the words that people see."""
+"""Parsing the printed path of an operation: its parts, and the words shown to people."""
 
 from __future__ import annotations
 
 UPDATE = "~update."
-"""How the scope of an update's handler begins; no name of an operation is printed so."""
+"""Prefix of the scope of an update's handler; no operation's name is printed so."""
 
 
 def path_words(path: str) -> str:
@@ -19,7 +19,7 @@ def path_words(path: str) -> str:
 
 
 def read_part(piece: str) -> str | int:
-    """A name, or the number of an iteration."""
+    """Parses a name, or the number of an iteration."""
     if piece.startswith("~") and piece[1:].isdigit():
         return int(piece[1:])
     return piece.replace("%7E", "~").replace("%2F", "/").replace("%25", "%")

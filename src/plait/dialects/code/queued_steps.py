@@ -1,4 +1,4 @@
-"""Steps that go to a queue, done by a worker: it finds the function by its name, among the steps it has loaded."""
+"""Queued steps, run by a worker: it finds the function by its name, among the steps it has loaded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StepExecutor:
     def __init__(self) -> None:
         self._steps: dict[str, AnyStep] = {}
         self._twice: dict[str, AnyStep] = {}
-        """Another step of the same name. That is of no consequence until one of them is asked for."""
+        """Other steps with the same name. An error only if one of them is asked for."""
 
     def add(self, step: AnyStep) -> None:
         known = self._steps.setdefault(step.name, step)
@@ -34,7 +34,7 @@ class StepExecutor:
 
     @property
     def handlers(self) -> Collection[str]:
-        """The names of those that can be called."""
+        """The names of the steps that can be called."""
         return self._steps.keys() - self._twice.keys()
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:

@@ -18,13 +18,13 @@ class Registry:
     def __init__(self, definitions: Iterable[object] = ()) -> None:
         self._loaded: dict[tuple[str, str | None], AnyWorkflow] = {}
         self.find = self._loaded.get
-        """By name and version, or None."""
+        """Looks up a workflow by name and version; returns None if it is not loaded."""
         self.labels: set[str] = set()
         for definition in definitions:
             self.add(definition)
 
     def add(self, definition: object) -> None:
-        """A workflow, or every workflow of a module."""
+        """Adds a workflow, or every workflow of a module."""
         if isinstance(definition, ModuleType):
             for found in vars(definition).values():
                 if is_workflow(found):
@@ -54,7 +54,7 @@ class Registry:
         return list(self._loaded.values())
 
     def get(self, label: str) -> AnyWorkflow:
-        """By `name` or `name@version`, for callers who only have text."""
+        """Looks up a workflow by `name` or `name@version`, for callers that only have text."""
         name, _, version = label.partition("@")
         found = self._loaded.get((name, version or None))
         if found is None:

@@ -1,10 +1,10 @@
-"""Playing a workflow function against its history.
+"""Replaying a workflow function against its history.
 
 A turn delivers one closed operation's result and runs the function until nothing is ready. Results are
 delivered in the order in which they were recorded, on the first run and on every replay alike; that
 is all the determinism there is. While recorded results are left the replay is replaying: it records
-nothing, and operations that history does not know are held. When the last one is delivered it checks
-that the code still fits (every recorded operation was asked for), records what was held, and goes on live.
+nothing, and operations that the history does not know are held. When the last one is delivered it checks
+that the code still fits (every recorded operation was asked for), records what was held, and goes live.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ log = logging.getLogger("plait.code")
 MAX_OPENED = 10_000
 """Operations that may be opened in one turn."""
 MAIN = "plait.workflow"
-"""The name of the function's own task. Without one asyncio numbers it, and on a replay otherwise."""
+"""The name of the function's own task. Otherwise asyncio would number it, differently on a replay."""
 ENOUGH = 1_000
-"""Operations opened in a decision after which the rest is left to the next one: others want their turn too."""
+"""Operations opened in a decision before the rest is left to the next one, so that other runs get their turn."""
 
 
 class Replay:
-    # Less than thirty attributes: Python keeps more of them in a dictionary of their own, which is slow to make
+    # Fewer than thirty attributes: with more, Python keeps them in a separate dictionary, which is slow to create
     def __init__(
         self,
         definition: Workflow[Any, Any],
@@ -74,10 +74,10 @@ class Replay:
         self.record = record
         self.effect = effect
         self._again = again
-        """It goes on from another place than where its log ended, perhaps from inside a decision."""
+        """Whether it continues from a point other than the end of the log, perhaps from within a decision."""
         self._spares = spares
         self.answering: Answering | None = None
-        """What callers may ask, once the code has said so."""
+        """What callers may ask, once the code has registered it."""
         self.loop = TurnLoop(history.run_id, self._time, self._open_timer)
         self.loop.quiet = collecting
         self.now: Millis = history.started_at
@@ -90,26 +90,26 @@ class Replay:
         self.blocked: RunBlocked | None = None
         self.handlers: dict[str, tuple[Callable[..., Any], Any]] = {}
         self.types: dict[str, Any] | None = {} if collecting else None
-        """Of the results of all operations asked for; only while collecting."""
+        """Result types of all operations asked for; only while collecting."""
         self.waiting: dict[str, Op[Any]] = {}
         self.unsettled: list[Settling] = []
         self.main: TurnTask | None = None
         self._due: deque[OpState] = deque(history.closings()) if history.ops else deque()
-        self._overdue: list[OpState] = []  # next to always empty, and cheaper to make than a deque
+        self._overdue: list[OpState] = []  # almost always empty, and cheaper to create than a deque
         self._held: list[Op[Any]] = []
         self._dropped: list[OpState] = []
-        """Recorded as open, but not wanted by the code any more."""
+        """Operations recorded as open that the code no longer wants."""
         self._visited: set[str] = set()
         self._last_order = 0
         self._opened = 0
         self.more = False
-        """There is more to deliver, in another decision."""
+        """Whether more results are left to deliver in another decision."""
         history.on_closed = self._due.append
 
     # -- running -------------------------------------------------------------------------------------------------
 
     def start(self, coroutine: Callable[[Scope], Any], wall: Millis) -> None:
-        """Makes the function's first turn, and all that history has for it."""
+        """Runs the function's first turn, then delivers all results that the history has."""
         watch()
         root = Scope(self)
         context = contextvars.copy_context()
@@ -118,7 +118,7 @@ class Replay:
         self.pump(wall)
 
     def pump(self, wall: Millis) -> None:
-        """Turn after turn, until there is nothing to deliver."""
+        """Runs turn after turn until nothing is left to deliver."""
         self.wall, self.more, self._opened = wall, False, 0
         due, overdue = self._due, self._overdue
         if not (due or self.replaying):
@@ -151,7 +151,7 @@ class Replay:
             elif state.kind == "update":
                 self._begin_update(state)
         if self.replaying and self.blocked is None and not self.collecting:
-            self._end_replay()  # the function ended: does history agree?
+            self._end_replay()  # the function ended: check that the history agrees
 
     @property
     def run_id(self) -> RunId:
@@ -159,12 +159,12 @@ class Replay:
 
     @property
     def collecting(self) -> bool:
-        """Enter every body, to find rollback handlers; record and start nothing."""
+        """Whether to enter every body to find rollback handlers, recording and starting nothing."""
         return self.types is not None
 
     @property
     def silent(self) -> bool:
-        """What the function says is not for people: it is only looked at, or not here any more."""
+        """Whether the function's log lines are suppressed: it is only inspected, or was evicted."""
         return self.loop.quiet or self.evicted
 
     @property
@@ -173,7 +173,7 @@ class Replay:
 
     @property
     def has_no_open_ops(self) -> bool:
-        """Whatever the function asked for has come to it, and nobody waits for an update's answer."""
+        """Whether every operation's result was delivered, and no caller can be waiting for an update."""
         return not self.waiting and self.answering is None
 
     def _turn(self) -> None:
@@ -203,7 +203,7 @@ class Replay:
     # -- operations ----------------------------------------------------------------------------------------------
 
     def open(self, op: Op[Any]) -> None:
-        """The code awaits an operation for the first time."""
+        """Called when the code first awaits an operation."""
         self.loop.calls = 0
         state = self.history.ops.get(op.at)
         if state is None and self._live and type(op) is StepOp:  # by far the most common
@@ -252,7 +252,7 @@ class Replay:
 
     def _gate(self, op: VersionOp) -> None:
         if self.replaying and self._unvisited() is not None:
-            op.answer(1)  # the run is past this point already
+            op.answer(1)  # the run is already past this point
         else:
             op.answer(op.latest)
             if self.replaying:
@@ -275,7 +275,7 @@ class Replay:
         op.answer()
 
     def cancelled(self, op: Op[Any]) -> None:
-        """The workflow's code cancelled the task that awaits it."""
+        """Called when the workflow's code cancels the task that awaits the operation."""
         if self.evicted:
             return
         self.waiting.pop(op.at, None)
@@ -291,7 +291,7 @@ class Replay:
         if state.status != "open" and not state.received:
             return
         if self.replaying:
-            # A log of an older release may end without the messages that a loser had taken, and is right as it is
+            # A log of an older release may validly end before the messages that a losing branch took were given back
             if state.status == "open" or self._again:
                 self._dropped.append(state)
             return
@@ -305,7 +305,7 @@ class Replay:
     def close(
         self, at: str, *, output: Raw = ABSENT, error: ErrorInfo | None = None, winner: str | None = None
     ) -> None:
-        """Closes an operation that needs nothing from outside any more; its turn comes in order."""
+        """Closes an operation that needs nothing more from outside; its result is delivered in order."""
         self.record(OpClosed(at, "failed" if error else "completed", output, error, winner=winner))
 
     def feed(self, state: OpState) -> bool:
@@ -316,7 +316,7 @@ class Replay:
         return bool(found)
 
     def feed_all(self, name: str | None = None) -> None:
-        """Gives queued messages, perhaps of one name only, to whoever listens, in the order in which they began to."""
+        """Delivers queued messages, or those of one name, to their listeners in the order these were opened."""
         if not self.history.queue:
             return
         for state in self.history.listeners():
@@ -326,7 +326,7 @@ class Replay:
                     self.effect(effect)
 
     def give_back_undelivered(self) -> None:
-        """The run ends: what was taken and will not be heard waits again."""
+        """Called when the run ends: messages that were taken but not delivered return to the queue."""
         for state in [state for state in self._due if state.received and state.at in self.waiting]:
             self._give_back(state)
 
@@ -335,7 +335,7 @@ class Replay:
         self.feed_all()
 
     def _begin_update(self, state: OpState) -> None:
-        """An update that was accepted comes to its handler."""
+        """Delivers an accepted update to its handler."""
         if state.at in self._visited and self.replaying:  # its handler was removed
             return
         self._visited.add(state.at)
@@ -349,7 +349,7 @@ class Replay:
     # -- replay --------------------------------------------------------------------------------------------------
 
     def _end_replay(self) -> None:
-        """All recorded results are delivered: does the code fit them?"""
+        """Called once all recorded results are delivered: checks that the code fits them, and goes live."""
         missing = self._unvisited()
         if missing is not None:
             held = next(iter(self._held), None)
@@ -376,7 +376,7 @@ class Replay:
         self.feed_all()
 
     def _unvisited(self) -> OpState | None:
-        """The first recorded operation that the code has not asked for, and no finished body covers."""
+        """The first recorded operation that the code has not asked for and that no finished body covers."""
         for path, op in self.history.ops.items():
             if path in self._visited or op.spare or is_covered(self.history, self._visited, path):
                 continue
@@ -389,7 +389,7 @@ class Replay:
         name, there = (None, False) if asked is None else (asked.name, asked.at == at)
         self.blocked = diverged(self.run_id, at, expected, found, state.kind, name, there=there)
 
-    # -- small services to operations ----------------------------------------------------------------------------
+    # -- helpers for operations ----------------------------------------------------------------------------------
 
     def token(self, at: str) -> TaskToken:
         return token_of(at, self.history.generation)
@@ -398,7 +398,7 @@ class Replay:
         return child_id(self.run_id, at, self.history.generation, self.history.recoveries)
 
     def count_idle(self, what: str) -> None:
-        """A loop came round once more; without a single operation it would go on for ever."""
+        """Counts an iteration that may open no operation; raises if the loop would spin forever."""
         self.loop.calls += 1
         if self.loop.calls > MAX_CALLBACKS:
             self.loop.calls = 0
@@ -418,7 +418,7 @@ class Replay:
         return lambda: None if op.future is None or op.future.done() else void(op.future.cancel())
 
     def evict(self) -> None:
-        """Drops the function. Plain code in its `finally` may run; a ctx call there raises EvictedError."""
+        """Drops the function. Synchronous code in a `finally` may run; a ctx call there raises EvictedError."""
         self.evicted = True
         self.history.on_closed = None
         if self.main is not None and not (self.main.done() and len(self.loop.alive) <= 1):

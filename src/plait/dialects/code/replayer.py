@@ -1,6 +1,6 @@
-"""Playing a run's function: what it came to becomes events and effects of the decision being made.
+"""Replaying a run's function: the outcome becomes events and effects of the current decision.
 
-The machine says when to play; this says how it ends: the run is blocked, has ended, or waits.
+The machine decides when to replay; this decides how it ends: the run is blocked, has ended, or waits.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _STARTS = (Task, SetTimer, RequestApproval, StartChild)
 
 class Replayer:
     _decision: Decision
-    """The one that is being made."""
+    """The decision being made."""
 
     def __init__(self, around: Surroundings) -> None:
         self.history = History(around.info.run_id)
@@ -54,10 +54,10 @@ class Replayer:
         self._unloaded = False
         self._reopened = False
 
-    # -- playing the function ------------------------------------------------------------------------------------
+    # -- replaying the function ----------------------------------------------------------------------------------
 
     def _play(self, *, again: bool = False) -> None:
-        """Plays the function from the top against the history."""
+        """Replays the function from the top against the history."""
         if self._replay is not None:
             self.close()
         definition = self._definition()
@@ -94,7 +94,7 @@ class Replayer:
         self._conclude()
 
     def _conclude(self) -> None:
-        """What the replay came to: blocked, ended, or waiting."""
+        """Records the outcome of the replay: blocked, ended, or waiting."""
         replay = self._replay
         if replay is None:
             return
@@ -121,8 +121,8 @@ class Replayer:
             self._fail(error)
 
     def _begin_anew(self, replay: Replay, input: Raw) -> None:
-        """The function is played from the top with another input, after this decision is committed. What is open is
-        settled as at the end of a run; messages that wait, and handlers that undo what was done, come along."""
+        """Restarts the function with another input once this decision is committed. Open operations are settled as at
+        the end of a run; queued messages and rollback handlers are carried over."""
         inline = [record.at for record in self.history.undoables.values() if record.handler == INLINE]
         try:
             if inline:
@@ -160,7 +160,7 @@ class Replayer:
     def _block(self, blocked: RunBlocked) -> None:
         self.close()
         if blocked != self.history.blocked:
-            # What the function did before it came to the misfit is not part of the history
+            # What the function did before the misfit is not part of the history
             self._record(blocked)
         message = blocked.fix if blocked.code == "CODE_DIVERGED" else f"`{blocked.at}`: {blocked.found}"
         self._effect(Block(ErrorInfo(blocked.code, message, kind="blocked")))
@@ -170,11 +170,11 @@ class Replayer:
         self.close()
 
     def _revoke_open(self, how: str = "ended") -> None:
-        """The run ends: what is open is stopped, and what this decision was about to start is not."""
+        """Ends what is open because the run ends: stops what is in flight, drops what was about to start."""
         replay = self._replay
         if replay is not None:
             if replay.has_no_open_ops:
-                return  # as in most runs: every operation was awaited
+                return  # the usual case: every operation was awaited
             replay.give_back_undelivered()
             if replay.answering is not None:
                 replay.answering.settle_all(replay, how)
@@ -194,7 +194,7 @@ class Replayer:
                 self._effects(revoking(op, token))
 
     def close(self) -> None:
-        """Drops the function, which can be played again."""
+        """Evicts the function; it can be replayed again."""
         if self._replay is not None:
             self._replay.evict()
             self._replay = None
@@ -202,7 +202,7 @@ class Replayer:
     # -- updates --------------------------------------------------------------------------------------------------
 
     def _update(self, message: Message) -> None:
-        """A caller's update: refused before anything is recorded, or taken up and answered when its handler is done."""
+        """A caller's update: refused before anything is recorded, or accepted and answered when its handler ends."""
         if self._replay is None and self.history.blocked is None and not self._unloaded:
             self._play()
         try:
@@ -233,20 +233,20 @@ class Replayer:
 
     def _record(self, event: Event) -> None:
         self._decision.events.append(event)
-        # As `History.evolve`, without the call: every step comes by twice
+        # Like `History.evolve`, without the call: every step passes here twice
         history, fold = self.history, fold_of(type(event))
         history.seq += 1
         if fold is not None:
             fold(history, event, self._now)
 
     def _record_as_code(self, event: Event) -> None:
-        """An event that the function's code caused; other code than before is noted first."""
+        """Records an event caused by the function's code; first notes a change of that code."""
         replay = self._replay
         if replay is not None and self.history.blocked is None:
             definition = replay.definition
             if self.history.hash != definition.hash:
                 self._record(CodeLoaded(definition.name, definition.hash, definition.version))
-            replay.record = self._record  # it is known now
+            replay.record = self._record  # the change is noted only once
         self._record(event)
 
     def _effect(self, effect: Effect) -> None:
@@ -267,9 +267,9 @@ class Replayer:
         return token_of(at, self.history.generation)
 
     def _open_op(self, token: TaskToken) -> OpState | None:
-        """The open operation of a token; none for one of before a rewind."""
+        """The open operation of a token, or None; a token from before a rewind has none."""
         history = self.history
-        # Before the first rewind a token is a path; one of another generation, as a fork may get, is none
+        # Before the first rewind a token is a path; one of another generation, as a fork may get, has no operation
         op = history.ops.get(self._path(token) if history.generation else token)
         return op if op is not None and op.status == "open" else None
 

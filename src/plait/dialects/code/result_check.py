@@ -1,4 +1,4 @@
-"""Whether a result can be read back as what its function says it returns: one that can't must not be recorded."""
+"""Checks that a result can be decoded to the declared return type: one that can't must not be recorded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plait.kernel.values import ABSENT
 
 
 def check_result(what: str, returns: Any, output: object, raw: Raw) -> None:
-    """`what` it is the result of: "step `charge`"."""
+    """`what` says whose result it is, as in "step `charge`"."""
     if returns is Any or (returns is None and output is None):
         return
     try:

@@ -1,4 +1,4 @@
-"""`ctx.log`: a logger for workflow functions, which are played again and again but should say each thing once."""
+"""`ctx.log`: a logger for workflow functions, which are replayed often but should log each line once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _log = logging.getLogger("plait.workflow")
 
 
 class RunLogger(logging.LoggerAdapter[logging.Logger]):
-    """Says nothing while recorded results are replayed. Lines begin with the run's id and the scope they come from."""
+    """Silent while recorded results are replayed. Lines start with the run's id and the scope they come from."""
 
     def __init__(self, scope: Scope) -> None:
         replay = scope.replay

@@ -16,7 +16,7 @@ from .location import MAX_DEPTH, check_name, is_plain, segment
 T = TypeVar("T")
 
 _REFUSED_CALL = 100
-"""Callbacks that a refused call counts for: code that asks on and on must not take long to stop."""
+"""Callbacks that a refused call counts as, so that code that keeps calling is stopped soon."""
 _FOREIGN = ("attached to a different loop", "Task got bad yield", "await wasn't used with future")
 
 current: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("plait.scope", default=None)
@@ -32,7 +32,7 @@ class Scope:
         self.prefix = f"{path}/" if path else ""
         self.depth = path.count("/") + 1 if path else 0
         self.dead = False
-        """A branch that lost a race, or an operation that was cancelled: its code may end, but do nothing more."""
+        """Whether the scope lost a race or was cancelled: its code may end, but do nothing more."""
         self.generators: Generators | None = None
         self._names: dict[str, Operation | None] = {}
         self._draws = 0
@@ -40,7 +40,7 @@ class Scope:
         self._timers = 0
 
     def claim(self, name: str, op: Operation) -> str:
-        """Checks a call and gives the path of its operation."""
+        """Checks a call and returns the path of its operation."""
         if current.get() is not self or self.dead or self.replay.evicted:
             return self.refuse(op.kind, name)
         part = name if type(name) is str and is_plain(name) else segment(check_name(op.kind, name))
@@ -54,12 +54,12 @@ class Scope:
         return self.prefix + part
 
     def check(self, kind: str, name: str) -> None:
-        """As `claim`, for what is no operation and has no place of its own."""
+        """Like `claim`, for calls that are no operation and have no path."""
         if current.get() is not self or self.dead or self.replay.evicted:
             self.refuse(kind, name)
 
     def refuse(self, kind: str, name: str) -> str:
-        """Only the code of this scope may use it, and only while it is wanted."""
+        """Rejects a call by code of another scope, or after this scope was cancelled or evicted."""
         what = f"{kind} `{name}`" if name else kind
         if self.replay.evicted:
             return self._reject(EvictedError(f"{what}: the run is no longer in memory here"))
@@ -72,8 +72,8 @@ class Scope:
         return self._reject(WorkflowCodeError("WRONG_CTX", f"{what} can't be used in {who}", why=why, fix=fix))
 
     def _reject(self, error: BaseException) -> str:
-        """Raises it. Code that catches it and tries again, over and over, gets through at last: to an operation that
-        never ends, because nothing else would stop it."""
+        """Raises `error`. Code that catches it and retries endlessly gets a path in the end: of an operation that never
+        completes, because nothing else would stop it."""
         replay = self.replay
         replay.loop.calls += _REFUSED_CALL
         if replay.loop.calls <= MAX_CALLBACKS:
@@ -87,7 +87,7 @@ class Scope:
         try:
             result = await code(self)
         except RuntimeError as error:
-            if any(words in str(error) for words in _FOREIGN):  # asyncio says it in its own words
+            if any(words in str(error) for words in _FOREIGN):  # asyncio reports it in its own words
                 raise foreign_await(str(error)) from None
             raise
         if self.generators is not None:
@@ -96,18 +96,18 @@ class Scope:
         return result
 
     def abandon(self) -> None:
-        """Its code has ended or is not wanted any more: what it left open is cancelled."""
+        """Cancels what the scope left open, because its code has ended or was cancelled."""
         self.dead = True
         for op in [op for op in self._names.values() if op is not None]:
             if op.future is not None:
                 op.future.cancel()
 
     def done(self, name: str) -> None:
-        """The operation is closed; only its name must be remembered."""
+        """Forgets a closed operation, except its name."""
         self._names[name] = None
 
     def task_number(self) -> int:
-        """What the next task of this scope hashes to: the same on every replay."""
+        """The hash of the next task of this scope: the same on every replay."""
         if not self._tasks:
             self._tasks = zlib.crc32(f"{self.replay.run_id}/{self.path}".encode())
         self._tasks += 1
@@ -121,7 +121,7 @@ class Scope:
         return Scope(self.replay, self.prefix + segment(part))
 
     def check_all_awaited(self) -> None:
-        """A scope must not end while one of its operations is open, or was made and never awaited."""
+        """A scope must not end while one of its operations is open, or was created and never awaited."""
         for name, op in self._names.items():
             if op is not None and not op.settled:
                 raise WorkflowCodeError(

@@ -1,7 +1,7 @@
-"""Where code depends on the order of a set, which is another in every process: texts hash differently in each.
+"""Where code depends on the order of a set, which differs from process to process because string hashes do.
 
-Sets of asyncio's tasks are fine, because those of a workflow hash by the number of their creation. So is what comes to
-the same in any order, like `sorted`, `len` or `in`.
+Sets of asyncio tasks are fine, because those of a workflow hash by the order of their creation. So is anything whose
+result does not depend on the order, like `sorted`, `len` or `in`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TASKS = {"create_task", "ensure_future"}
 
 
 def set_names(nodes: Iterable[ast.AST], known: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Variables that hold nothing but sets, as far as the code that binds them says."""
+    """Variables that only ever hold sets, as far as the code that binds them shows."""
     found, other = set[str](), set[str]()
     for node in nodes:
         match node:
@@ -63,7 +63,7 @@ def is_set(node: ast.expr, known: Iterable[str]) -> bool:
 
 
 def in_order_of_a_set(node: ast.AST, known: frozenset[str]) -> bool:
-    """Whether what this does, the parts of it aside, goes by the order of a set."""
+    """Whether the result of this node, apart from its parts, depends on the order of a set."""
     match node:
         case ast.For(iter=each) | ast.AsyncFor(iter=each):
             return is_set(each, known)
@@ -82,7 +82,7 @@ def in_order_of_a_set(node: ast.AST, known: frozenset[str]) -> bool:
 
 
 def in_any_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Parts whose order does not matter to what is made of them."""
+    """Parts of a node whose order does not affect its result."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=arguments) if name in _ANY_ORDER:
             yield from arguments
@@ -115,7 +115,7 @@ def _is_coroutine(node: ast.expr, ctxs: Iterable[str]) -> bool:
 
 
 def _is_view(node: ast.expr) -> bool:
-    """Of a dictionary, which is in order; what is made of two of them is a set."""
+    """Whether this is a dictionary view, which is ordered; an operation on two of them yields a set."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("keys", "items")
 
 

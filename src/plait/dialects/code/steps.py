@@ -38,30 +38,30 @@ _init: Callable[..., None] = Op.__init__  # pyright: ignore[reportUnknownVariabl
 
 @dataclass(frozen=True, slots=True)
 class StepInfo:
-    """What a step may know of the call it is in."""
+    """What a step can learn about the call it is in."""
 
     run_id: str
     path: str
     attempt: int
     idempotency_key: str
-    """Equal on all attempts, also after a crash: give it to the service you call."""
+    """Equal on all attempts, also after a crash: pass it to the service you call."""
     last_progress: Any
-    """What the attempt before this one last gave to `heartbeat`."""
+    """What the previous attempt last passed to `heartbeat`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Given to a rollback handler: what was done, and why it must be undone."""
+    """Passed to a rollback handler: what was done, and why it must be undone."""
 
     step: str
     output: Any
     args: list[Any] | dict[str, Any] | None
-    """Of a `@step`: in order, or by name if the call needed keywords."""
+    """Arguments of a `@step`: in order, or by name if the call needed keywords."""
     error: ErrorInfo | None
 
 
 def step_info() -> StepInfo:
-    """In a step: its run, its path, its attempt, and its idempotency key."""
+    """Called in a step: returns its run, path, attempt and idempotency key."""
     attempt = _attempt("step_info()")
     task = attempt.task
     progress = values.decode(attempt.progress)
@@ -69,12 +69,12 @@ def step_info() -> StepInfo:
 
 
 def heartbeat(progress: object = None) -> None:
-    """In a step with `heartbeat_timeout`: says that it is alive, and how far it got."""
+    """Called in a step with `heartbeat_timeout`: reports that it is alive, and its progress."""
     _attempt("heartbeat()").beat(values.encode(progress))
 
 
 def step_log(text: str, level: LineLevel = "info") -> None:
-    """In a step: a line that is shown with it. What steps give to `logging` in a `plait serve` is kept too."""
+    """Called in a step: records a line shown with it. In `plait serve`, lines sent to `logging` are kept too."""
     attempt = _attempt("step_log()")
     attempt.log(attempt, level, str(text))
 
@@ -87,7 +87,7 @@ def _attempt(what: str) -> Attempt:
 
 
 _PLAIN = (str, int, bool, float)
-"""Types whose values are surely read back as they were."""
+"""Types whose values decode to exactly what was encoded."""
 
 
 class StepOp(Op[T]):
@@ -105,7 +105,7 @@ class StepOp(Op[T]):
         returns: Any,
     ) -> None:
         if named is None and not callable(fn):
-            check_name("step", name)  # a forgotten name is what puts an argument in the function's place
+            check_name("step", name)  # a forgotten name puts an argument in the function's place
             raise WorkflowCodeError(
                 "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
             )
@@ -114,7 +114,7 @@ class StepOp(Op[T]):
             _must_be_found(fn, named, name, options)
         _init(self, scope, name, 3)
         self._fn = fn
-        self._named = named  # the same, if it is a @step
+        self._named = named  # the same as `fn`, if that is a @step
         self._args = args
         self._options = options
         self._raw = ABSENT
@@ -158,7 +158,7 @@ class StepOp(Op[T]):
         history = replay.history
         if history.generation:
             token, key = replay.token(at), f"{history.run_id}:{at}:{history.generation}"
-        else:  # a run that was never rewound, as most: its tokens are its paths
+        else:  # the usual case: a run that was never rewound has paths as tokens
             token, key = at, f"{history.run_id}:{at}:0"
         label = f"step `{path_words(at) if '/' in at else at}`"
         return Task(token, label, CALL, self, options.policy, key, at)  # pyright: ignore[reportArgumentType]
@@ -166,9 +166,9 @@ class StepOp(Op[T]):
     # -- as the input of its task --------------------------------------------------------------------------------
 
     def call(self) -> Any:
-        """A @step gets copies of what was recorded."""
+        """Calls the function; a @step gets decoded copies of its recorded arguments."""
         named = self._named
-        if named is None or not self._raw:  # nothing is recorded of a function that was no @step when it was asked for
+        if named is None or not self._raw:  # of a plain function, or one that was no @step then, nothing is recorded
             return self._fn(*self._args)
         if self._options.isolate:
             return call_isolated(named, self._raw, _attempt("an isolated step"), self.scope.replay.around.max_payload)
@@ -182,13 +182,13 @@ class StepOp(Op[T]):
         return named.fn(**arguments) if isinstance(arguments, dict) else named.fn(*arguments)
 
     def check(self, output: object, raw: Raw) -> None:
-        """A result that could not be read back fails its attempt: once recorded it would block the run."""
+        """Fails the attempt if its result can't be decoded: once recorded, it would block the run."""
         returns = self.returns
         if type(output) is not returns or returns not in _PLAIN:
             check_result(f"step `{self.at}`", returns, output, raw)
 
     def _queued(self, named: Step[..., Any]) -> Task:
-        """Its function by name, for whoever has it."""
+        """A task that names the function, for any worker that has it."""
         replay, at = self.scope.replay, self.at
         return Task(
             replay.token(at),
@@ -203,7 +203,7 @@ class StepOp(Op[T]):
 
 
 def _must_be_found(fn: Callable[..., Any], named: Step[..., Any] | None, name: str, options: Options) -> None:
-    """By whoever is to call it, outside this process."""
+    """Refuses a function that no other process could find, if one is to call it."""
     if options.queue is not None:
         must_be_found(fn, name, f"go to the queue `{options.queue}`", "a worker")
     if options.isolate:
@@ -215,7 +215,7 @@ def _must_be_found(fn: Callable[..., Any], named: Step[..., Any] | None, name: s
 
 
 def _must_be_marked(named: Step[..., Any] | None, name: str, options: Options) -> None:
-    """The worker that takes it from the queue sees the step, and not the call."""
+    """The worker that claims the task sees only the step, not the options of the call."""
     given: StepOptions = {} if named is None else named.given
     if options.isolate and not given.get("isolate"):
         what = f"step `{name}` is isolated by its call, and goes to the queue `{options.queue}`"
@@ -226,7 +226,7 @@ def _must_be_marked(named: Step[..., Any] | None, name: str, options: Options) -
 
 
 def handler_ref(handler: Callable[..., Any]) -> str:
-    """Named handlers can be found without the workflow's code; others only by running it again."""
+    """Named handlers can be found without the workflow's code; others only by replaying it."""
     return handler.ref if is_step(handler) and "<locals>" not in handler.ref else INLINE
 
 
@@ -263,7 +263,7 @@ class UndoCall:
         self.threaded = handler is not None and not is_async(handler)
 
     def check(self, output: object, raw: Raw) -> None:
-        """Nobody reads what a handler returns."""
+        """Accepts anything: nobody reads what a handler returns."""
 
     def call(self) -> Any:
         handler, record = self.handler, self.record

@@ -1,4 +1,4 @@
-"""Changing code under live runs: `ctx.version` guards new code, `ctx.removed` stands where old code was."""
+"""Changing code under live runs: `ctx.version` guards new code, `ctx.removed` stands in for deleted code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class VersionOp(Op[int]):
 
 
 class RemovedOp(Op[None]):
-    """Accepts what history has under a name that the code no longer uses. Never recorded itself."""
+    """Accepts what the history has under a name that the code no longer uses. Never recorded itself."""
 
     kind = "removed"
     __slots__ = ("original",)

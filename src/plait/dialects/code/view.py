@@ -1,4 +1,4 @@
-"""What people see of a run: its operations as nodes, and in words why it waits."""
+"""What people see of a run: its operations as nodes, and the reasons why it waits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def nodes(history: History, tasks: Tasks, token: Token) -> tuple[list[Node], lis
 
 
 def _earlier(history: History) -> Node:
-    """What the run was before it continued as new: its operations are not part of its history any more."""
+    """The run before it continued as new: its operations are no longer part of its history."""
     times = "once" if history.era == 1 else f"{history.era:,} times"
     return Node(
         id="~before",

@@ -19,7 +19,7 @@ MAX_WAIT = 100 * 366 * 86_400.0
 
 
 class Due(NamedTuple):
-    """When something is due: at a time, or a while after its operation opens."""
+    """When something is due: at a time, or a duration after its operation opens."""
 
     at: Millis | None = None
     after: int = 0
@@ -29,7 +29,7 @@ class Due(NamedTuple):
 
 
 def is_own_timer(name: str) -> bool:
-    """Whether asyncio asked for it: its name is made by us, and printed as it is."""
+    """Whether asyncio asked for it: its name is generated, and printed unescaped."""
     return name.startswith("~timer.")
 
 
@@ -58,7 +58,7 @@ class SleepOp(Op[None]):
 
 
 class TimerOp(SleepOp):
-    """A timer that asyncio, or `ctx.timeout`, asked for: calls back instead of being awaited."""
+    """A timer requested by asyncio or `ctx.timeout`: calls back instead of being awaited."""
 
     kind: Kind = "timer"  # type: ignore[misc]
     __slots__ = ("_fire",)
@@ -67,7 +67,7 @@ class TimerOp(SleepOp):
         super().__init__(scope, name, due, depth=5)
         self._fire = fire
         if is_own_timer(name):
-            self.at = scope.prefix + name  # made by us, so that no user's name can be in its way
+            self.at = scope.prefix + name  # generated, so that it can't collide with a user's name
 
     def start(self) -> None:
         self.__await__()

@@ -1,4 +1,4 @@
-"""The `goals` dialect, wired: its catalogs, what its steps may call, and how they are."""
+"""The `goals` dialect, wired: its catalogs, the functions that its steps may call, and the health of the steps."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from .catalogs.step_catalog import StepCatalog
 log = logging.getLogger("plait.goals")
 
 _PAUSE = 0.5
-"""Seconds between two looks at what others wrote."""
+"""Seconds between two polls for changes that other processes made."""
 
 
 class GoalsBundle(GoalsDialect):
-    """Made with the engine, opened and closed with it."""
+    """Created with the engine; opened and closed with it."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class GoalsBundle(GoalsDialect):
         executors: Sequence[Executor],
         models: Models | None = None,
     ) -> None:
-        """`executors` do the work of steps, for the memo to ask; `functions` are those that they call."""
+        """`executors` do the work of memoized steps; `functions` are the handlers that steps call."""
         self._subscriptions = subscriptions
         self._watches = watches
         self._declared: list[Declared] = []
@@ -70,14 +70,14 @@ class GoalsBundle(GoalsDialect):
             return False
         self._declared.append(definition)
         if isinstance(definition, PythonStep) and definition.definition.python is not None:
-            self.handlers.add(definition.definition.python.handler, definition)  # runs taken up at once call it
+            self.handlers.add(definition.definition.python.handler, definition)  # recovered runs call it at once
         return True
 
     async def open(self, *, working: bool) -> None:
-        """Reads the catalogs, puts in what the program declared, and begins to look how the steps are."""
+        """Reads the catalogs, registers what the program declared, and starts the health checks."""
         try:
             await self.catalogs.refresh_all()
-        except Unavailable as error:  # runs are being taken up already; a start reads its catalog again
+        except Unavailable as error:  # runs are being recovered already; a start reads its catalog again
             log.warning("can't read the catalogs yet: %s", error)
         if working:
             await self.catalogs.keep_all()
@@ -99,7 +99,7 @@ class GoalsBundle(GoalsDialect):
         await self.drain()
 
     async def _keep_up(self) -> None:
-        """Reads what other processes registered: a run may want it as a child without asking first."""
+        """Polls what other processes registered: a run may need it for a child without asking first."""
         with self._subscriptions.others() as bell:
             while True:
                 await bell.wait()

@@ -1,4 +1,4 @@
-"""What a run of this dialect is started with: the goals to reach. The steps are in the catalog."""
+"""The definition of a run of this dialect: the goals to reach. The steps are in the catalog."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from plait.kernel.bundle import Reference
 from .planning.request import label_of
 
 NAME = "goals"
-"""Of the dialect."""
+"""The name of the dialect."""
 
 
 class Goals(msgspec.Struct, frozen=True):
-    """A definition. Which steps it takes is planned when a run is started."""
+    """A definition. Which steps it needs is planned when a run is started."""
 
     goals: tuple[str, ...]
     more: dict[str, list[Any]] = {}
     """Further values of names in init: candidates for inputs that collect several."""
 
     def reference(self) -> Reference:
-        """How JSON names it."""
+        """How JSON refers to this definition."""
         return Reference(NAME, {"goals": list(self.goals)}, self.label)
 
     @property
     def label(self) -> str:
-        """What lists of runs call it."""
+        """The name shown in lists of runs."""
         return label_of(self.goals)
 
 

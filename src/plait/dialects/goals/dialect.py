@@ -31,7 +31,7 @@ from .running.machine import GoalsMachine
 from .running.state import StartData
 
 Unhealthy = Callable[[str, str], str]
-"""What is wrong with a step of a namespace."""
+"""Returns what is wrong with a step of a namespace, or an empty string."""
 
 
 class GoalsDialect:
@@ -54,7 +54,7 @@ class GoalsDialect:
         judge: Judge | None = None,
         models: Models | None = None,
     ) -> None:
-        """`judge` runs the scripts of gates; without one, none is decided before its run."""
+        """`judge` runs the scripts of gates; without one, no gate is decided before its run."""
         self._models = models or Models()
         self._catalogs = catalogs
         self._handlers = handlers
@@ -65,7 +65,7 @@ class GoalsDialect:
         return isinstance(definition, Goals)
 
     def read(self, definition: str | dict[str, Any]) -> Goals:
-        """`{"goals": [...]}`, or the id of one goal."""
+        """Reads `{"goals": [...]}`, or the id of one goal."""
         if isinstance(definition, str):
             return Goals((definition,))
         unknown = sorted(set(definition) - {"goals"})
@@ -97,7 +97,7 @@ class GoalsDialect:
         )
 
     async def plan(self, definition: object, input: object, namespace: str) -> Preview:
-        """A plan with gaps is shown with them."""
+        """Returns the plan, with its gaps if it has any."""
         await self._catalogs.refresh(namespace)
         wanted = cast("Goals", definition)
         request = read_request(wanted.goals, input)
@@ -121,7 +121,7 @@ class GoalsDialect:
         return RunBlocked(run_id, error)
 
     def describe(self) -> list[Description]:
-        """Goals are asked for, not loaded: the steps are in the catalog."""
+        """Empty: goals are not loaded definitions; the steps are in the catalog."""
         return []
 
     def machine(self, info: RunInfo) -> GoalsMachine:

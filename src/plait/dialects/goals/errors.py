@@ -26,7 +26,7 @@ from plait.kernel.errors import Flaw, PlaitError
 
 
 class GoalsError(PlaitError):
-    """Base of what the dialect refuses."""
+    """Base of the errors with which the dialect refuses."""
 
     status = 422
 
@@ -35,12 +35,12 @@ class GoalsError(PlaitError):
 
     @property
     def message(self) -> str:
-        """What is wrong and what to do, in the words of the spec."""
+        """The problem and its fix, in the words of the spec."""
         return f"{self.what}; {self.fix}"
 
     @property
     def mount_status(self) -> int:
-        """The status under `/engine`, whose clients know no 422."""
+        """The status under `/engine`, whose clients don't know 422."""
         return 400 if self.status == 422 else self.status
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class GoalsError(PlaitError):
 
 
 class StepInvalid(GoalsError):
-    """The step's shape is wrong. The text names the first flaw, `flaws` has them all."""
+    """A step has the wrong shape. The text names the first flaw, `flaws` has them all."""
 
     def __init__(self, step_id: str, notes: Sequence[Note]) -> None:
         found = summary("goals.step_invalid", notes)
@@ -85,7 +85,7 @@ class TypeConflict(GoalsError):
     """Several names may conflict: the text names the first."""
 
     def __init__(self, conflicts: Sequence[tuple[str, str, str, str]]) -> None:
-        """Each conflict: the name, its type elsewhere, that step, its type here."""
+        """Each conflict is the name, its type elsewhere, the id of that step, and its type here."""
         texts = [f"'{name}' is {theirs} in '{step}', {ours} here" for name, theirs, step, ours in conflicts]
         fix = "rename or map it"
         flaws = [
@@ -111,7 +111,7 @@ class NoGoals(GoalsError):
 
 
 class BadRequest(GoalsError):
-    """Goals that are no list of ids, or an init that is no object."""
+    """Goals that are not a list of ids, or an init that is not an object."""
 
     def __init__(self, pointer: str, what: str, fix: str) -> None:
         super().__init__("bad_request", what, fix, [Flaw("goals.bad_request", pointer, f"{what}; {fix}")])
@@ -144,7 +144,7 @@ class RunExists(GoalsError):
 
 
 class OverLimit(GoalsError):
-    """More than a limit of section 10."""
+    """A limit of section 10 is exceeded."""
 
     status = 413
 

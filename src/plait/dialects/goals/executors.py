@@ -1,4 +1,4 @@
-"""The scripts of a step that are more than one script each: those before it starts, those on what an item returned."""
+"""Tasks for a step's groups of scripts: those before it starts, and those on the output of an item."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .steps.mapping import script_of, single
 from .steps.step import Step
 
 _AT_A_TIME = 20
-"""Items judged before others get their turn on the event loop."""
+"""Items judged before the event loop gets a turn."""
 
 
 class StepScriptsExecutor:
@@ -44,7 +44,7 @@ class StepScriptsExecutor:
 
 
 class _Preparation:
-    """Of one step of one run: its inputs are mapped, its predicate judges the whole and then each item."""
+    """The preparation of one step of a run: maps its inputs, then judges its predicate as a whole or for each item."""
 
     def __init__(self, languages: Languages, step: Step, seed: str) -> None:
         self._languages = languages
@@ -53,7 +53,7 @@ class _Preparation:
         self._seed = seed
 
     async def prepared(self, given: Mapping[str, Raw]) -> Prepared:
-        """`given` is by outer name. A script that fails is told in the result, so that it is recorded."""
+        """`given` is by outer name. A failed script is reported in the result, so that it is recorded."""
         inputs: dict[str, Raw] = {}
         try:
             inputs = await self._inputs(given)
@@ -82,7 +82,7 @@ class _Preparation:
         fan = fan_of(self._step, inputs)
         if (predicate.scope != "item" or fan is PLAIN) and not await self._holds(inputs, f"{self._seed}:step", ""):
             return False, None
-        if predicate.scope == "step" or not 0 < fan.count <= ITEMS or fan is PLAIN:  # too many are refused by who asked
+        if predicate.scope == "step" or not 0 < fan.count <= ITEMS or fan is PLAIN:  # the caller refuses too many items
             return True, None
         return True, await self._kept(fan, inputs)
 
@@ -106,7 +106,7 @@ class _Preparation:
 
 
 async def _mapped(languages: Languages, script: Script, name: str, inner: str, value: Raw, seed: str) -> Any:
-    """The value of an attribute after its script; the script sees it under the inner name, jpath as the document."""
+    """The value of an attribute after its script, which gets it under the inner name, or, in jpath, as the document."""
     try:
         if script.language == "jpath":
             return await languages.call("jpath", script.script, (inner,), value, seed)

@@ -24,8 +24,8 @@ RUN_BYTES: Final = 1024 * 1024
 SCRIPT_BYTES: Final = 64 * 1024
 
 CHILD_PLANS: Final = 10_000
-"""Plans inside one plan, written out: flow steps in flow steps multiply."""
+"""Plans inside one plan, all children expanded: nested flow steps multiply."""
 CHILD_LEVELS: Final = 32
-"""Flow steps in flow steps, one below the other: as deep as the kernel lets runs have children."""
+"""Levels of nested flow steps: the depth of child runs that the kernel allows."""
 
 LONGEST_DEADLINE: Final = 31_536_000_000

@@ -1,4 +1,4 @@
-"""`memoizable` steps that the engine's own process does. Those on queues are remembered by the workers that do them."""
+"""`memoizable` steps that run in the engine's own process. For queued steps, the workers keep the memos."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .running.tasks import MEMO, MemoInput, Memoized
 
 
 class MemoExecutor:
-    """Has another executor do the work, unless it succeeded before with equal inputs."""
+    """Runs the task on another executor, unless it succeeded before with equal inputs."""
 
     kinds = (MEMO,)
 
@@ -37,6 +37,6 @@ class MemoExecutor:
         return Memoized(result)
 
     def _key(self, wanted: MemoInput) -> Key:
-        """Another function under the same name is another step."""
+        """The memo's key. Another function under the same name is another step."""
         code = self._handlers.get(wanted.input.handler) if isinstance(wanted.input, PythonInput) else None
         return wanted.fingerprint, code, canonical(wanted.inputs)

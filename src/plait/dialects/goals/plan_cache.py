@@ -1,6 +1,6 @@
-"""Plans that were made already: as long as the catalog stays, the same goals and names given need no second thought.
+"""A cache of plans: while the catalog is unchanged, the same goals and given names need not be planned again.
 
-Gates do: which of them init opens or closes depends on its values, so these are judged for each request.
+Gates are judged for each request: which of them init opens or closes depends on its values.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .running.compiled_plan import CompiledPlan, StepPlan, step_plan
 
 _KEPT = 256
 _Asked = tuple[str, int, tuple[str, ...], frozenset[str]]
-"""Namespace, number of its catalog, goals, names given."""
+"""Namespace, catalog sequence number, goals, names given."""
 
 
 _AT_A_TIME = 100
-"""Steps that are worked out before others get their turn on the event loop."""
+"""Steps compiled before the event loop gets a turn."""
 
 
 class PlanCache:
@@ -41,7 +41,7 @@ class PlanCache:
         new = asked not in self._gates
         gates = self._gates_of(asked) if self._judge is not None else []
         if new and self._judge is not None:
-            await asyncio.sleep(0)  # that looked at every step, and planning does so again
+            await asyncio.sleep(0)  # finding the gates visited every step, as planning does next
         judged = UNDECIDED
         if gates and self._judge is not None:
             candidates = {name: [value, *more.get(name, ())] for name, value in request.init.items()}

@@ -60,8 +60,8 @@ class GraphBundle(DataBundle[GraphMachine]):
         compiler: Callable[[], Compiler] | None = None,
         models: Models | None = None,
     ) -> None:
-        """`types`, `texts` and `policies` are what namespaces have registered, uploaded and set; `find` knows the saved
-        versions of definitions. Without them there is nothing of that."""
+        """`types`, `texts` and `policies` hold what namespaces have registered, uploaded and set; `find` looks up saved
+        versions of definitions. Each may be left out where there is nothing of its kind."""
         self.node_types = types
         self.policies = policies
         self._preparation = Preparation(types, texts, policies, compiler)
@@ -69,7 +69,7 @@ class GraphBundle(DataBundle[GraphMachine]):
         self.topologies = Topologies(compile_graph)
         self.models = models or Models()
         self._declared: dict[str, Graph] = {}
-        """Graphs of the program, by name."""
+        """Graphs that the program declares, by name."""
         self.executors: Sequence[Executor] = (
             HandlerExecutor(self.handlers),
             MigrationExecutor(self.handlers, self._preparation, find),
@@ -93,7 +93,7 @@ class GraphBundle(DataBundle[GraphMachine]):
         return isinstance(definition, Graph)
 
     def read(self, definition: str | dict[str, Any]) -> Graph:
-        """A graph as JSON. A name means one of the program, or else a saved one."""
+        """Reads a graph from JSON. A name refers to a graph of the program, or else to a saved one."""
         if isinstance(definition, str):
             if (declared := self._declared.get(definition)) is not None:
                 return declared
@@ -121,7 +121,7 @@ class GraphBundle(DataBundle[GraphMachine]):
         )
 
     def start_of(self, topology: Topology) -> GraphStart:
-        """What the run's first event says of its graph."""
+        """The graph's part of the run's first event."""
         ir = topology.ir
         return GraphStart(ir.version, ir.entry_nodes, len(ir.entry_nodes), topology.definition, ir.hash)
 
@@ -141,7 +141,7 @@ class GraphBundle(DataBundle[GraphMachine]):
         )
 
     async def _topology(self, graph: Graph, namespace: str) -> Topology:
-        """Of a definition that somebody has written, with the node types of its namespace."""
+        """Compiles a definition as written, with the node types of its namespace."""
         if isinstance(graph.definition, str):
             graph = self.read(graph.definition)
         written = cast("Mapping[str, Any]", graph.definition)

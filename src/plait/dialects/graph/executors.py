@@ -1,4 +1,4 @@
-"""The tasks that only this dialect has: calls of handlers."""
+"""Executors of the dialect's own tasks: calls of handlers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class HandlerExecutor:
 
     @property
     def handlers(self) -> Collection[str]:
-        """The names of those that can be called."""
+        """The names of the handlers that can be called."""
         return self._handlers.names
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:

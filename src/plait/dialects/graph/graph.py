@@ -1,4 +1,4 @@
-"""What a run of this dialect is started with: a graph, or the name of a saved one."""
+"""The definition of a run of this dialect: a graph, or the name of a saved one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, overload
 from plait.kernel.bundle import Reference
 
 NAME = "graph"
-"""Of the dialect."""
+"""The name of the dialect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,15 +17,15 @@ class Graph:
     """A definition."""
 
     definition: str | Mapping[str, Any]
-    """As it is written, or `name@version-or-tag`."""
+    """The graph as written, or `name@version-or-tag`."""
 
     def reference(self) -> Reference:
-        """How JSON names it."""
+        """How JSON refers to this definition."""
         return Reference(NAME, self.definition, self.label)
 
     @property
     def label(self) -> str:
-        """What lists of runs call it."""
+        """The name shown in lists of runs."""
         if isinstance(self.definition, str):
             return self.definition
         name = self.definition.get("name")

@@ -1,4 +1,4 @@
-"""Python functions that nodes name, and what they get and return."""
+"""The Python functions that nodes call by name, with their arguments and results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NodeContext(msgspec.Struct, frozen=True, kw_only=True):
 
     config: Mapping[str, Any]
     context: Mapping[str, Any]
-    """What other nodes returned last, by their ids."""
+    """The latest outputs of other nodes, by node id."""
     run_id: str
     node_id: str
     token_id: str
@@ -49,16 +49,16 @@ class Route(msgspec.Struct, frozen=True):
 
 
 class Handler(Generic[P, R]):
-    """A function that nodes name; call it as the function that it is."""
+    """A function that nodes call by name; calling it calls the function."""
 
     def __init__(self, name: str, fn: Callable[P, R], on: ClusterName | None = None) -> None:
         self.name = name
         self.fn = fn
         self.takes_context = _takes_two(fn)
         self.threaded = not _is_async(fn)
-        """A plain function, which may block."""
+        """Whether it is a plain function, which may block."""
         self.cluster = None if on is None else (on, check_function(on, f"{fn.__module__}:{fn.__qualname__}"))
-        """Where it runs, and what it is called there."""
+        """The cluster it runs on, and its name there."""
         functools.update_wrapper(self, fn)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -69,11 +69,11 @@ class Handler(Generic[P, R]):
         return fn(call.payload, call.context) if self.takes_context else fn(call.payload)
 
     def output(self, result: Any) -> Any:
-        """What it returned, for JSON."""
+        """The return value as JSON."""
         return {ROUTE: result} if isinstance(result, Route) else result
 
     def call_remote(self, arguments: Raw) -> Any:
-        """In another process."""
+        """Calls the function in another process."""
         return self.call(values.decode(arguments, NodeCall))
 
     def remote_output(self, result: Any) -> Any:
@@ -85,9 +85,9 @@ def handler(name: Callable[P, R]) -> Handler[P, R]: ...
 @overload
 def handler(name: str | None = None, *, on: ClusterName | None = None) -> Callable[[Callable[P, R]], Handler[P, R]]: ...
 def handler(name: Any = None, *, on: ClusterName | None = None) -> Any:
-    """A function `fn(payload)` or `fn(payload, ctx)`, sync or async, that nodes name as their handler.
+    """Declares a function `fn(payload)` or `fn(payload, ctx)`, sync or async, as a handler that nodes call by name.
 
-    Without a name it has that of the function. `on` is a cluster that runs it.
+    The name defaults to that of the function. `on` is a cluster that runs it.
     """
     if callable(name):
         return Handler(_name_of(name), name)
@@ -99,7 +99,7 @@ def handler(name: Any = None, *, on: ClusterName | None = None) -> Any:
 
 
 class Handlers:
-    """Those that this process can call, by name. A name that is given again means the new one."""
+    """The handlers that this process can call, by name. A name that is registered again refers to the new one."""
 
     def __init__(self) -> None:
         self._known: dict[str, Handler[..., Any]] = {}
@@ -131,7 +131,7 @@ def _name_of(fn: Callable[..., Any]) -> str:
 def _takes_two(fn: Callable[..., Any]) -> bool:
     try:
         parameters = inspect.signature(fn).parameters.values()
-    except (TypeError, ValueError):  # built in
+    except (TypeError, ValueError):  # a built-in function
         return False
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(each.kind in kinds for each in parameters) > 1

@@ -1,4 +1,4 @@
-"""What a migration node needs of the world: the other version, and the handler that maps the payload to it."""
+"""What a migration node needs from outside: the other version, and the handler that maps the payload to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .handlers import Handlers
 from .running.tasks import MIGRATE, MigrateInput
 
 FindVersion = Callable[[str, str], Awaitable[Description | None]]
-"""A saved definition, by `name@version` and namespace."""
+"""Finds a saved definition by `name@version` and namespace."""
 
 _decode = msgspec.json.Decoder().decode
 

@@ -1,4 +1,4 @@
-"""What a graph names and this process should have: handlers and models. Checked when a run is started."""
+"""Handlers and models that a graph names must exist in this process; checked when a run is started."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_names(topology: Topology, handlers: Handlers, models: Models) -> None:
 
 
 def left_to_workers(topology: Topology, handlers: Handlers) -> list[str]:
-    """Warnings of a process without any handlers: who does the work of these nodes?"""
+    """Warnings of a process without any handlers: nodes whose work needs a worker."""
     if handlers.names:
         return []
     nodes = topology.nodes.values()
@@ -49,7 +49,7 @@ def _handlers(nodes: list[NodePlan], handlers: Handlers) -> Iterator[Note]:
 
 
 def _prices(topology: Topology, models: Models) -> Iterator[Note]:
-    """A limit on what nobody can add up is none."""
+    """Refuses a budget for a model without a price: it could not be enforced."""
     limits = topology.ir.limits
     for plan in topology.nodes.values():
         settings = plan.ir.agent_config
@@ -63,7 +63,7 @@ def _prices(topology: Topology, models: Models) -> Iterator[Note]:
 
 
 def _models(nodes: list[NodePlan], models: Models) -> Iterator[Note]:
-    """Of a node with a queue, the model is its workers' to know."""
+    """Checks the models of nodes without a queue; those of a queue are up to its workers."""
     for plan in nodes:
         settings = plan.ir.agent_config
         if plan.work != "agent" or settings is None or plan.ir.queue is not None or models.elsewhere:

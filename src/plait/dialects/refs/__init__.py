@@ -1,1 +1,1 @@
-"""The `refs` dialect: JSON steps that are wired by `@ref` strings."""
+"""The `refs` dialect: JSON steps wired by `@ref` strings."""

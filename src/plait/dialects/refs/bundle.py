@@ -1,4 +1,4 @@
-"""The `refs` dialect: steps that are wired by references."""
+"""The `refs` dialect: steps wired by references."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class RefsBundle(DataBundle[RefsMachine]):
         limits: Limits | None = None,
         models: Models | None = None,
     ) -> None:
-        """`find` knows the saved versions of definitions, `scripts` checks code, `offers` has what steps may call.
-        Without them there is nothing of that."""
+        """`find` looks up saved versions of definitions, `scripts` checks code, `offers` has what steps may call. Each
+        may be left out where there is nothing of its kind."""
         self.plans = Plans()
         self.executors = executors
         self._preparation = Preparation(self.plans, find, scripts)
@@ -70,9 +70,9 @@ class RefsBundle(DataBundle[RefsMachine]):
         self._offers = offers
         self._models = models or Models()
         self._working = False
-        """Only who does the work knows what there is to call."""
+        """Whether this process executes tasks: only then does it know which tools and functions exist."""
         self._declared: dict[str, Refs] = {}
-        """Of the program, by name."""
+        """Workflows that the program declares, by name."""
         for definition in definitions:
             self.declare(definition)
 
@@ -88,7 +88,7 @@ class RefsBundle(DataBundle[RefsMachine]):
         return isinstance(definition, Refs)
 
     def read(self, definition: str | dict[str, Any]) -> Refs:
-        """Steps as JSON. A name means a workflow of the program, or else a saved one."""
+        """Reads steps from JSON. A name refers to a workflow of the program, or else to a saved one."""
         if isinstance(definition, str):
             if (declared := self._declared.get(definition)) is not None:
                 return declared
@@ -133,13 +133,13 @@ class RefsBundle(DataBundle[RefsMachine]):
         return fork(source.run, source.context.info.run_id, at, edits, self.plans)
 
     async def draft(self, machine: Machine, options: Mapping[str, Any], namespace: str) -> RunDraft:
-        """What a recording would be as a template."""
+        """The template that a recording would become."""
         found = cast("RefsMachine", machine)
         if not found.started:
             fix = "start an engine: `plait serve`"
             raise Conflict("recording_not_started", "no engine has taken up the recording yet", fix=fix)
         recording = recording_of(found.run)
-        # A long recording has thousands of values to compare: others go on meanwhile
+        # A long recording has thousands of values to compare: a thread keeps the event loop responsive
         draft = await asyncio.to_thread(make_draft, recording, read_options(options), problems_with)
         return RunDraft(
             NAME,

@@ -1,4 +1,4 @@
-"""What the dialect and its definitions are called."""
+"""The name of the dialect, and the labels of its definitions."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 NAME: Final = "refs"
-"""Of the dialect."""
+"""The name of the dialect."""
 
 
 def label_of(definition: Mapping[str, Any]) -> str:
-    """What lists of runs call a definition."""
+    """The name shown in lists of runs."""
     for field in ("id", "title", "use"):
         found = definition.get(field)
         if isinstance(found, str) and found:

@@ -1,5 +1,5 @@
-"""What steps name, and this process can't offer them. Tools of MCP servers and functions: never more than a warning,
-another process may do the work, or a server that is not there yet. Prices of models: a refusal."""
+"""What steps name and this process does not have. Tools of MCP servers and functions only cause warnings: another
+process may do the work, or a server may start later. Models without prices cause a refusal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .definition.plan import Plan
 from .running.children import CREATE_TOOLS
 
 _SECONDS: Final = 5.0
-"""For all servers together; one that hangs must not hold up who saves a workflow."""
+"""For all servers together; one that hangs must not delay saving a workflow."""
 
 
 class Functions(Protocol):
@@ -29,7 +29,7 @@ class Functions(Protocol):
 
 class Tools(Protocol):
     async def find(self, tool: str, servers: Sequence[str] | None = None) -> Any:
-        """Raises failed work that says why there is no such tool."""
+        """Looks up a tool; raises a failure that says why it does not exist."""
         ...
 
 
@@ -57,7 +57,7 @@ async def not_offered(plan: Plan, offers: Offers) -> list[Note]:
 
 
 def check_prices(plan: Plan, models: Models) -> None:
-    """Refuses agents whose budget in USD could not be held."""
+    """Refuses agents whose budget in USD can't be enforced."""
     notes = [
         Note(f"{pointer}/agent/max_cost_usd", f'Step "{step}" {what}', UNPRICED_FIX, "unpriced_model")
         for pointer, step, action in _actions(plan)
@@ -74,7 +74,7 @@ def _actions(plan: Plan) -> Iterable[tuple[str, str, Action]]:
 
 
 async def _reasons(tools: Collection[str], servers: Sequence[str] | None, mcp: Tools) -> dict[str, tuple[str, str]]:
-    """Why a tool can't be called, and the code of that, for those that can't."""
+    """For each tool that can't be called: the reason and its code."""
     reasons: dict[str, tuple[str, str]] = {}
     if not tools:
         return reasons
@@ -87,6 +87,6 @@ async def _reasons(tools: Collection[str], servers: Sequence[str] | None, mcp: T
                     reasons[tool] = str(error), error.code
     except TimeoutError:
         pass  # nothing is known of the rest
-    except PlaitError as error:  # the SDK is not installed
+    except PlaitError as error:  # the MCP SDK is not installed
         return dict.fromkeys(tools, (error.text, error.code))
     return reasons

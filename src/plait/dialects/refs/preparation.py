@@ -1,4 +1,4 @@
-"""A definition as someone wrote it, made ready: the saved one that it uses is put in, and its code is checked."""
+"""Prepares a definition as written: replaces `use` by the saved definition, and checks the code."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from plait.scripts.languages import Languages
 
 FindVersion = Callable[[str, str], Awaitable[Description | None]]
-"""Takes `name@version-or-tag` and a namespace."""
+"""Finds a saved definition by `name@version-or-tag` and namespace."""
 
 _JAVASCRIPT: Final = "javascript"
 _NAMES: Final = ("input",)
 _DEEPEST: Final = 8
-"""Saved definitions that use another one."""
+"""The most levels of saved definitions that use another one."""
 _OWN: Final = ("presets", "start_at_epoch_ms", "title", "description", "id", "servers")
-"""What may stand beside `use`."""
+"""Fields allowed beside `use`."""
 _CHECKED: Final = 4_096
 
 
 class HasLanguages(Protocol):
-    """Who has the script languages, and makes them when they are asked for."""
+    """Has the script languages, and creates them on demand."""
 
     @property
     def languages(self) -> Languages: ...
@@ -40,7 +40,7 @@ class HasLanguages(Protocol):
 class Prepared:
     compiled: Compiled
     name: str = ""
-    """Of the saved definition that it uses."""
+    """The name of the saved definition that it uses."""
     version: str | None = None
 
 
@@ -50,10 +50,10 @@ class Preparation:
         self._find = find
         self._scripts = scripts
         self._sound: set[str] = set()
-        """Code that was checked."""
+        """Code that has passed the check."""
 
     async def prepare(self, definition: Mapping[str, Any], namespace: str, *, starting: bool = False) -> Prepared:
-        """Refuses with all flaws."""
+        """Raises with all flaws."""
         written, saved = await self._used(definition, namespace)
         compiled = await self._plans.prepared(written, starting=starting)
         await self._check_code(compiled.plan)

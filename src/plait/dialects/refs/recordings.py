@@ -1,4 +1,4 @@
-"""`engine.recordings`: tool calls recorded as steps, and turned into a workflow. A client of a server has the same."""
+"""`engine.recordings`: tool calls recorded as steps, and turned into a workflow. A server's client offers the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .refs import Refs
 T = TypeVar("T")
 
 RECORDING: Final = "recording"
-"""The label that recordings have, to be found by."""
+"""The label by which recordings are found."""
 
 
 class RunHandle(Protocol):
@@ -67,15 +67,15 @@ class Host(Protocol):
 
 
 class Called(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What became of a recorded call."""
+    """The outcome of a recorded call."""
 
     run: str
     step: str
-    """The name that references have for it."""
+    """The name by which references refer to it."""
     result: dict[str, Any] | None = None
-    """What the server answered, unchanged; None if it could not be asked."""
+    """The server's answer, unchanged; None if it could not be asked."""
     output: Any = None
-    """The same as plain JSON: what references to the step read."""
+    """The answer as plain JSON, which references to the step read."""
     error: dict[str, str] | None = None
     """`code` and `message`, if the server could not be asked."""
 
@@ -85,7 +85,7 @@ class Called(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Recordings:
-    """Of one namespace; `of` returns those of another."""
+    """The recordings of one namespace; `of` returns those of another."""
 
     def __init__(self, host: Host, namespace: str = DEFAULT_NAMESPACE) -> None:
         self._host = host
@@ -102,7 +102,7 @@ class Recordings:
         title: str = "",
         id: str | None = None,
     ) -> str:
-        """A new recording, which waits for calls until it is stopped. `input` are values that calls may refer to as
+        """Starts a recording, which waits for calls until it is stopped. `input` has values that calls may refer to as
         `@input`; `servers` are those whose tools may be called. Returns the run's id."""
         definition: dict[str, Any] = {"mode": "recording"}
         definition |= {"title": title} if title else {}
@@ -123,15 +123,15 @@ class Recordings:
         session: str = "",
         read_only: bool | None = None,
     ) -> Called:
-        """Calls a tool and records that as a step. References in its arguments are resolved. The same `key` twice is
-        one call, with one result. `server`, `bare` and `read_only` say whose tool it is, its name there, and whether it
-        only reads, where that is known."""
+        """Calls a tool and records the call as a step. References in its arguments are resolved. The same `key` twice
+        is one call, with one result. `server`, `bare` and `read_only` say whose tool it is, its name there, and whether
+        it only reads, where that is known."""
         body = {"tool": tool, "arguments": {**(arguments or {})}, "server": server, "bare": bare, "session": session}
         asking = (await self._run(run)).ask("call", body | {"read_only": read_only}, key)
         return msgspec.convert(await self._open(run, asking), Called)
 
     async def cancel(self, run: str, key: str) -> None:
-        """The result of a call is not wanted any more; its server is told."""
+        """Cancels a call whose result is no longer wanted; its server is told."""
         await (await self._run(run)).message("cancel_call", {"call": key})
 
     async def preset(
@@ -146,26 +146,26 @@ class Recordings:
         wait: float | None = None,
     ) -> str:
         """Sets the result of a step without a call: of a new one, of one that failed, or with `replace` of any. The
-        step `input` stands for the recording's input, which gets the fields. Returns the name of the step; raises
-        TimeoutError if there is no answer `wait` seconds after it is durable."""
+        step `input` stands for the recording's input, into which the fields are merged. Returns the name of the step;
+        raises TimeoutError if there is no answer within `wait` seconds; the request is durable by then."""
         body = {"stepName": step, "output": output, "toolName": tool, "input": {**(input or {})}, "replace": replace}
         return (await self._open(run, (await self._run(run)).ask("preset", body, wait=wait)))["stepName"]
 
     async def stop(self, run: str, output: Any = msgspec.UNSET, *, wait: float | None = None) -> Any:
-        """Completes the recording, with an output that may have references, or else that of the last call that
-        succeeded. Returns it."""
+        """Completes the recording, with an output that may have references; by default that of the last call that
+        succeeded. Returns the output."""
         body = {} if output is msgspec.UNSET else {"output": output}
         return (await self._open(run, (await self._run(run)).ask("stop", body, wait=wait)))["output"]
 
     async def draft(self, run: str, **options: Any) -> Draft:
-        """What it would be as a template: its steps, suggestions, and what is wrong; see `DraftOptions`."""
+        """The draft of a template: its steps, suggestions and problems; see `DraftOptions`."""
         made = self._host.drafts.make(run, options, self.namespace, dialect=NAME)
         return msgspec.convert((await _found(run, made)).document, Draft)
 
     async def save(
         self, run: str, name: str, *, breaking: bool = False, expected: str | None = None, **options: Any
     ) -> Saved | SavedVersion:
-        """Saves it as a template, to be started by its name; refuses one with errors, with all of them."""
+        """Saves the recording as a template, to be started by its name; raises with all errors if the draft has any."""
         saving = self._host.drafts.save(NAME, run, name, options, self.namespace, breaking=breaking, expected=expected)
         return await _found(run, saving)
 
@@ -173,7 +173,7 @@ class Recordings:
         return await _found(run, self._host.get(run, self.namespace))
 
     async def _open(self, run: str, asking: Awaitable[T]) -> T:
-        """A recording that has ended, perhaps meanwhile, takes nothing."""
+        """Raises if the recording has ended: it then takes nothing more."""
         try:
             return await _found(run, asking)
         except Conflict as error:
@@ -184,7 +184,7 @@ class Recordings:
 
 
 async def _found(run: str, asking: Awaitable[T]) -> T:
-    """What is of another namespace, or no run at all, is no recording."""
+    """Raises if the run is in another namespace, or is not a recording."""
     try:
         return await asking
     except NotFound as error:

@@ -1,4 +1,4 @@
-"""What a run of this dialect is started with: steps, or the name of a saved workflow."""
+"""The definition of a run of this dialect: steps, or the name of a saved workflow."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class Refs:
     """A definition."""
 
     definition: Mapping[str, Any]
-    """As it is written."""
+    """The definition as written."""
 
     def reference(self) -> Reference:
-        """How JSON names it."""
+        """How JSON refers to this definition."""
         return Reference(NAME, self.definition, self.label)
 
     @property
     def label(self) -> str:
-        """What lists of runs call it."""
+        """The name shown in lists of runs."""
         return label_of(self.definition)
 
 

@@ -1,1 +1,1 @@
-"""Drivers that come with Plait: a file of SQLite, and LMDB. The one in memory is `plait.testing.MemoryDriver`."""
+"""Drivers that come with Plait: an SQLite file, and LMDB. The in-memory one is `plait.testing.MemoryDriver`."""

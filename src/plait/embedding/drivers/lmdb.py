@@ -15,20 +15,20 @@ with extra("lmdb", "LmdbDriver"):
 
 _PAIRS, _ALARMS = 1, 2
 _MAX_KEY = 511
-"""Bytes, of LMDB."""
+"""Bytes; a limit of LMDB."""
 
 
 class LmdbDriver:
     """The keys of one run in an environment that many runs may share."""
 
     def __init__(self, environment: Any, workflow_id: str) -> None:
-        """`environment`: of `LmdbDriver.environment`."""
+        """`environment` comes from `LmdbDriver.environment`."""
         self._environment = environment
         self._prefix = pack(_PAIRS, workflow_id)
 
     @staticmethod
     def environment(path: str | Path, *, size: int = 1 << 30) -> Any:
-        """Opens or makes one. `size` is how large it may grow, in bytes."""
+        """Opens an environment, or creates it. `size` is the most bytes it may grow to."""
         return lmdb.open(str(path), map_size=size)
 
     async def get(self, key: bytes) -> bytes | None:
@@ -76,7 +76,7 @@ class LmdbDriver:
             change.delete(pack(_ALARMS, workflow_id))
 
     def alarm(self, workflow_id: str) -> int | None:
-        """For the host: when the workflow is to be run."""
+        """For the host: when to run the workflow next."""
         with self._environment.begin() as view:
             found = view.get(pack(_ALARMS, workflow_id))
         return None if found is None else int.from_bytes(found, "big")

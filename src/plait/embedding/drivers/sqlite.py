@@ -1,4 +1,4 @@
-"""A driver on a file of SQLite: one table of keys for each run, and one of alarms for all."""
+"""A driver on an SQLite file: one table of keys for each run, and one table of alarms for all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SqliteDriver:
         self._run = workflow_id
         self._db: Any = apsw.Connection(str(path))
         self._db.set_busy_timeout(5_000)
-        self._db.execute(_SCHEMA).fetchall()  # statements that nobody reads from are not carried out
+        self._db.execute(_SCHEMA).fetchall()  # a statement is only executed once its result is fetched
 
     def close(self) -> None:
         self._db.close()
@@ -64,6 +64,6 @@ class SqliteDriver:
         self._db.execute("delete from alarms where run = ?", (workflow_id,))
 
     def alarms(self, upto_ms: int) -> list[tuple[str, int]]:
-        """For the host: workflows to be run by then, and when."""
+        """For the host: workflows that are due by then, and when."""
         rows = self._db.execute("select run, due from alarms where due <= ? order by due", (upto_ms,))
         return [(run, due) for run, due in rows]

@@ -16,7 +16,7 @@ from plait.scripts.offloading import MOST_ON_LOOP, NotEnough, Offloading
 T = TypeVar("T")
 
 _QUICK = ale.Limits(steps=500, elements=10_000, memory=256 * 1024, result=64 * 1024)
-"""What a script may take on the event loop."""
+"""Limits of a script on the event loop."""
 _UNKNOWN = "unknown name: "
 _UNBINDABLE = "name can't be a parameter: "
 

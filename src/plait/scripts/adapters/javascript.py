@@ -1,4 +1,4 @@
-"""JavaScript, and TypeScript: the default export gets the document; `console` goes to the log of the task."""
+"""JavaScript and TypeScript: the default export receives the document; `console` writes to the task's log."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _limits(timeout: float | None) -> JavaScriptLimits:
 
 def _failure(error: JavaScriptError) -> ScriptError:
     _log(error.printed)
-    # A worker that died was perhaps killed for another's sake; all else ends the same way each time.
+    # A worker may have died because of another script, so a crash is retryable; all other errors are deterministic.
     return ScriptError(error.what, retryable=isinstance(error, JavaScriptCrash), code=error.code)
 
 

@@ -1,7 +1,7 @@
 """JSONPath as a script language: the document is whatever JSON value the caller passes.
 
-It holds if the path matches anything, null too, or if the comparison is true. As a value, a path is what it
-matches: the one match, or the list of several; none is an error.
+It holds if the path matches anything, including null, or if the comparison is true. The value of a path is its single
+match, or the list of several; no match is an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class JPath:
             query = jsonpath.compile(script)
         except jsonpath.JsonPathError as error:
             raise CompileError(error.message, error.line, error.fix) from None
-        if len(names) == 1:  # a mapping or a `match`, whose document is the value: anything may be in it
+        if len(names) == 1:  # a mapping or a `match`, whose document is the value itself: any JSON value
             return
         for name in query.names:
             if name not in names:
@@ -76,7 +76,7 @@ def _value(query: jsonpath.Query, document: Any, steps: int) -> Any:
 
 
 def _fits(found: list[Any]) -> bool:
-    """A query may select one large value many times, so they are not written out to be counted."""
+    """A query may select one large value many times, so the size is computed without writing the values out."""
     sizes: dict[int, int] = {}
     total = 0
     for each in found:

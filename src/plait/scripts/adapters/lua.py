@@ -1,4 +1,4 @@
-"""Lua: false are `nil` and `false`; what `print` writes goes to the log of the task."""
+"""Lua: `nil` and `false` are false; `print` writes to the task's log."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _logged(outcome: LuaOutcome) -> Any:
 
 def _failure(error: LuaError) -> ScriptError:
     _log(error.printed)
-    # A worker that died was perhaps killed for another's sake; all else ends the same way each time.
+    # A worker may have died because of another script, so a crash is retryable; all other errors are deterministic.
     return ScriptError(error.what, retryable=isinstance(error, LuaCrash))
 
 

@@ -1,7 +1,7 @@
-"""Names in a Lua script that nothing ever gives a value: most are typing errors, which Lua itself finds too late.
+"""Names in a Lua script that are never assigned: most are typing errors, which Lua itself finds too late.
 
-Only texts are looked at, so this errs on the side of the script: a name that is a local, parameter or field key, or is
-assigned anywhere, is known everywhere; and a script that handles its table of globals itself is left alone.
+Only tokens are examined, so this errs on the side of the script: a name that is a local, parameter or field key, or is
+assigned anywhere, counts as known everywhere; a script that accesses its table of globals itself is not checked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _STANDARD = """
     package pairs pcall print rawequal rawget rawlen rawset require select setmetatable string table tonumber tostring
     type utf8 xpcall
 """
-"""Those that our sandbox lacks are no typing errors: they are nil when the script runs."""
+"""Standard names that our sandbox lacks are no typing errors: they are nil when the script runs."""
 _WORDS = """
     and break do else elseif end false for function goto if in local nil not or repeat return then true until while
 """
@@ -33,11 +33,11 @@ _TOKEN = re.compile(
 )
 
 Token = tuple[str, int]
-"""Its text, and where it starts."""
+"""The token's text, and its position."""
 
 
 def unknown_name(script: str, names: Sequence[str]) -> tuple[str, int] | None:
-    """The first such name and its line."""
+    """The first unknown name and its line."""
     tokens = list(_tokens(script))
     texts = [text for text, _ in tokens]
     if _DYNAMIC.intersection(texts):
@@ -61,7 +61,7 @@ def _is_name(text: str) -> bool:
 
 
 def _given(texts: Sequence[str]) -> Iterator[str]:
-    """Every name that is declared or assigned, wherever it stands."""
+    """Every name that is declared or assigned, anywhere."""
     declaring = False
     for index, text in enumerate(texts):
         after = texts[index + 1] if index + 1 < len(texts) else ""

@@ -1,4 +1,4 @@
-"""Python: its parameters are variables, the value of its last expression is its result."""
+"""Python: the parameters are variables, and the value of the last expression is the result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plait.scripts.python.limits import DEFAULT
 _MAX_RESULT = 1024 * 1024
 """Bytes of a value as JSON, as in the other languages."""
 _MAX_PRINTED = 64 * 1024
-"""Characters; what is over is dropped."""
+"""Characters; the rest is dropped."""
 _MAX_LINES = 1000
 
 
@@ -72,7 +72,8 @@ def _text(error: PythonError) -> str:
 
 
 class _Printed:
-    """What a script prints, up to a size; it comes from another thread, and goes to the log of the task at the end."""
+    """The output of `print`, up to a size; it comes from another thread, and is written to the task's log at the
+    end."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []

@@ -4,7 +4,7 @@
     script.holds({"amount": 120})       # True
 
 A text goes through `reader` (forms), `compiler` (nodes, all names resolved), `nodes` (code) and `machine` (values). It
-has no I/O, clock or randomness, and no way out of the values it is given; `limits` says what it may take.
+has no I/O, clock or randomness, and no access beyond its arguments; `limits` bounds its resources.
 """
 
 from __future__ import annotations
@@ -31,5 +31,5 @@ _cache = Cache()
 
 
 def compile(text: str, parameters: Sequence[str] = ()) -> Script:
-    """A script for these parameters, from the cache if it was used before. Raises if it can't be run."""
+    """Compiles a script with these parameters, or returns it from the cache. Raises if it is invalid."""
     return _cache.get(text, parameters)

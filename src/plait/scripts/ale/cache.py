@@ -1,4 +1,4 @@
-"""Compiled scripts, the recently used ones, for all threads."""
+"""A cache of recently used compiled scripts, shared by all threads."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .script import Script
 
 MAX_SCRIPTS = 1024
 MAX_TEXT = 4 * 1024 * 1024
-"""Characters of all their texts: a compiled script takes a few hundred times the space of its text."""
+"""Characters of all texts together: a compiled script takes a few hundred times the space of its text."""
 
 
 class Cache:
-    """Keeps the scripts used last, up to a number of them and a length of all their texts."""
+    """Keeps the most recently used scripts, up to a number of scripts and a total length of their texts."""
 
     def __init__(self, max_scripts: int = MAX_SCRIPTS, max_text: int = MAX_TEXT) -> None:
         self._max_scripts = max_scripts
@@ -27,7 +27,7 @@ class Cache:
         return len(self._scripts)
 
     def get(self, text: str, parameters: Sequence[str] = ()) -> Script:
-        """The compiled form of a text. One that can't be compiled raises, and is not kept."""
+        """The compiled form of a text. Raises if it can't be compiled; errors are not cached."""
         key = (text, tuple(parameters))
         with self._lock:
             script = self._scripts.get(key)

@@ -1,4 +1,4 @@
-"""Calls whose head is data: a key looks itself up, a collection looks up a key or gives a slice."""
+"""Calls whose head is data: a key looks itself up, a collection looks up a key or returns a slice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .lookup import MISSING, element, find, slice_of
 
 def call_data(meter: Meter, head: Value, args: tuple[Value, ...]) -> Value:
     if type(head) is Keyword and len(args) == 1 and type(args[0]) is Object:
-        return args[0].entries.get(head)  # by far the commonest
+        return args[0].entries.get(head)  # by far the most common case
     match head:
         case bool():
             return head

@@ -1,4 +1,4 @@
-"""The instructions of the machine, and the list of them that a body becomes.
+"""The instructions of the machine, and the instruction list of a body.
 
 A part of a body that calls no procedures is one Python closure, its `quick` form; instructions only connect such parts.
 """
@@ -12,32 +12,32 @@ from .errors import NOWHERE, Place
 from .kinds import Frame, Value
 
 Quick = Callable[[Frame], Value]
-"""Gives the value of an expression in a frame."""
+"""Returns the value of an expression in a frame."""
 
 BRANCH = 0
-"""Goes to `b` if the value of the quick `a` is false."""
+"""Jumps to `b` if the value of the quick `a` is false."""
 TAIL_QUICK = 1
 """Leaves this body for a call: the quick head `a`, the quick tuple of arguments `b`."""
 RETURN_QUICK = 2
 CALL_QUICK = 3
 PUSH = 4
-"""Puts the value of the quick `a` on the stack of values."""
+"""Pushes the value of the quick `a` onto the value stack."""
 SET_QUICK = 5
-"""Puts the value of the quick `b` into the slot `a`."""
+"""Stores the value of the quick `b` in the slot `a`."""
 CALL = 6
-"""Calls what lies below `a` arguments on the stack of values."""
+"""Calls the value below the top `a` arguments of the value stack."""
 TAIL = 7
 RETURN = 8
 SET = 9
 POP = 10
 JUMP = 11
 BRANCH_POP = 12
-"""Takes a value from the stack and goes to `b` if it is false."""
+"""Pops a value and jumps to `b` if it is false."""
 KEEP_FALSE = 13
-"""Goes to `b` and keeps the value if it is false, else drops it."""
+"""Keeps the top value and jumps to `b` if it is false, else drops it."""
 KEEP_TRUE = 14
 TRY = 15
-"""Until the matching `END_TRY`, an error goes into the slot `a` and on to `b`."""
+"""Until the matching `END_TRY`, an error is stored in the slot `a` and execution continues at `b`."""
 END_TRY = 16
 
 
@@ -51,7 +51,7 @@ class Instruction(NamedTuple):
 
 
 class Code:
-    """The instructions of one body. It is filled by the compiler and not changed afterwards."""
+    """The instructions of one body. Filled by the compiler and not changed afterwards."""
 
     __slots__ = ("instructions", "places", "quick")
 
@@ -59,7 +59,7 @@ class Code:
         self.instructions: list[Instruction] = []
         self.places: list[Place] = []
         self.quick: tuple[Quick, int] | None = None
-        """The whole body as one closure with its cost, where that is possible: it needs no machine."""
+        """The whole body as one closure with its cost, if possible: it then needs no machine."""
 
     def add(self, op: int, a: Any = None, b: Any = None, *, cost: int = 0, place: Place = NOWHERE) -> int:
         self.instructions.append(Instruction(op, a, b, cost))
@@ -67,5 +67,5 @@ class Code:
         return len(self.instructions) - 1
 
     def land(self, jump: int) -> None:
-        """Lets an earlier jump arrive here."""
+        """Sets the target of an earlier jump to this point."""
         self.instructions[jump] = self.instructions[jump]._replace(b=len(self.instructions))

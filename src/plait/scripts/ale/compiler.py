@@ -1,4 +1,4 @@
-"""Turns forms into nodes, with every name resolved; the special forms are handed in."""
+"""Compiles forms to nodes, with every name resolved; the special forms are passed in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PAIR = Builtin("pair", 1, None, building.make_pair)
 
 
 class Compiler:
-    """Goes through one text once, from left to right."""
+    """Processes one text once, from left to right."""
 
     def __init__(self, specials: Mapping[str, Special]) -> None:
         self._specials = specials
@@ -29,7 +29,7 @@ class Compiler:
         self.meter = Meter(DEFAULT)
 
     def form(self, form: Form) -> Task[Node]:
-        """The node of any form."""
+        """The node of a form."""
         match form:
             case Literal():
                 return nodes.constant(form.place, form.value)
@@ -65,7 +65,7 @@ class Compiler:
         return nodes.call(form.place, head, args)
 
     def _parts(self, form: Form, make: Value, items: Sequence[Form]) -> Task[Node]:
-        """A literal collection: made at once if its parts are constants, else by a core function."""
+        """A literal collection: built at compile time if its parts are constants, else by a core function."""
         parts: list[Node] = yield self.all(items)
         if all(isinstance(part, nodes.Constant) for part in parts):
             values = [part.value for part in parts if isinstance(part, nodes.Constant)]
@@ -85,13 +85,13 @@ class Compiler:
 
     @contextmanager
     def bound(self, names: Sequence[str], *, early: bool = False) -> Generator[list[int]]:
-        """Binds names for a while; gives their slots."""
+        """Binds names within a scope; yields their slots."""
         yield [self.names.bind(name, early=early) for name in names]
         for name in names:
             self.names.unbind(name)
 
     def procedure(self, place: Place, names: Sequence[str], rest: bool, forms: Sequence[Form]) -> Task[Case]:
-        """A case of a procedure: parameters, whether the last takes the rest, and the body."""
+        """One case of a procedure: parameters, whether the last takes the rest, and the body."""
         with self.names.frame():
             with self.bound(names):
                 body: Node = yield self.body(place, forms)
@@ -103,7 +103,7 @@ class Compiler:
 
 
 Special = Callable[[Compiler, ListForm], Task[Node]]
-"""How the forms with one head are compiled."""
+"""Compiles the forms with one head."""
 
 
 def assembled(body: Node) -> Task[Code]:

@@ -1,4 +1,4 @@
-"""Values to and from plain JSON data: dict, list, str, int, float, bool, None."""
+"""Converts values from and to plain JSON data: dict, list, str, int, float, bool, None."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_DEPTH = values.MAX_DEPTH
 
 
 def incoming(value: Any, limits: Limits, depth: int = 0) -> Value:
-    """A value of Ale for a JSON value."""
+    """Converts a JSON value to an Ale value."""
     if type(value) is int:
         if not -TOO_BIG < value < TOO_BIG:
             raise AleLimitError("number_too_large", "number too large")
@@ -54,7 +54,7 @@ _known: dict[str, Keyword] = {}
 
 
 def _keyword(name: str) -> Keyword:
-    """Keys recur, so the keywords of recent ones are kept."""
+    """Keys recur, so recent keywords are cached."""
     keyword = _known.get(name)
     if keyword is None:
         if len(_known) >= _MAX_KNOWN:
@@ -64,7 +64,7 @@ def _keyword(name: str) -> Keyword:
 
 
 def outgoing(meter: Meter, value: Value) -> Any:
-    """The JSON value for a value of Ale, all of it realized, no larger than a result may be."""
+    """Converts an Ale value to JSON, fully realized and within the size limit of a result."""
     if value is None or type(value) is bool:
         return value
     result = _Outgoing(meter).convert(value, 0)
@@ -82,7 +82,7 @@ def _too_large() -> AleLimitError:
 
 
 class _Outgoing:
-    """One conversion. It counts as it goes, since a small value can stand for an endless text by sharing its parts."""
+    """One conversion. It counts as it goes, since a small value with shared parts can have an endless text."""
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
@@ -132,7 +132,7 @@ class _Outgoing:
         return result
 
     def _name(self, key: Value) -> str:
-        """The text of a key: as `str` gives it, but a keyword by its name."""
+        """The text of a key: as `str` gives it, but the name for a keyword."""
         if type(key) is str:
             return key
         return key.name if isinstance(key, Keyword | Symbol) else printed(self._meter, key)

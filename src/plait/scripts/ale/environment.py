@@ -1,7 +1,7 @@
-"""Names while a text is compiled: which slot of which frame each one means.
+"""Names during compilation: the slot and frame that each one refers to.
 
-The compiler goes through a text once, so a name is bound by putting it on top of what it meant before, and its scope
-ends by taking it off again. Looking up is then one step, however many scopes there are.
+The compiler processes a text once, so binding a name pushes a meaning on top of the previous one, and the end of its
+scope pops it again. A lookup is then one step, however many scopes there are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .forms import Form, Name
 from .kinds import Value
 
 FIRST_SLOT = 2
-"""Before the slots, a frame holds its meter and the frame around it."""
+"""Before the slots, a frame holds its meter and the enclosing frame."""
 SPECIAL = frozenset(
     [
         "quote",
@@ -61,17 +61,17 @@ _PREFIX = "ale/"
 
 
 class Binding(NamedTuple):
-    """What a local name means."""
+    """The meaning of a local name."""
 
     level: int
-    """How many procedures are around the one whose frame has it."""
+    """The number of procedures around the one whose frame holds it."""
     slot: int
     early: bool
     """Whether it may be used before it has a value: in its own definition."""
 
 
 class Local(NamedTuple):
-    """A name as seen from where it is used: so many frames out, that slot."""
+    """A name as seen from its use: how many frames out, and the slot."""
 
     out: int
     slot: int
@@ -94,14 +94,14 @@ class Environment:
 
     @contextmanager
     def frame(self) -> Generator[None]:
-        """Everything bound meanwhile gets a slot in a new frame."""
+        """Everything bound within gets a slot in a new frame."""
         self._sizes.append(FIRST_SLOT)
         yield
         self._sizes.pop()
 
     @property
     def size(self) -> int:
-        """How long a frame of the innermost procedure must be, as far as is known."""
+        """The length of the innermost procedure's frame, as far as is known."""
         return self._sizes[-1]
 
     def slot(self) -> int:
@@ -118,7 +118,7 @@ class Environment:
         self._names[name].pop()
 
     def make_up(self) -> str:
-        """A name that no text can hold, for a value that a form needs twice."""
+        """A name that no text can contain, for a value that a form needs twice."""
         self._made_up += 1
         return f" {self._made_up}"
 
@@ -137,7 +137,7 @@ class Environment:
 
 
 def special(form: Form) -> str | None:
-    """The special form that a head names."""
+    """The special form that a head names, if any."""
     if not isinstance(form, Name):
         return None
     text = form.text.removeprefix(_PREFIX)

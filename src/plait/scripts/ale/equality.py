@@ -1,4 +1,4 @@
-"""`eq`: structural, strict in kind. Nested values are compared with a list of what is left, not by recursion."""
+"""`eq`: structural, and strict about types. Nested values are compared with a work list, not by recursion."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _same(meter: Meter, work: list[tuple[Value, Value]]) -> bool:
 
 
 def _parts(meter: Meter, left: Value, right: Value) -> list[tuple[Value, Value]] | None:
-    """The parts to compare; None if it is clear already that they differ."""
+    """The parts to compare; None if the values are already known to differ."""
     match left:
         case Pair():
             return [(left.tail, right.tail), (left.head, right.head)]

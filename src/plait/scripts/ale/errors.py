@@ -1,13 +1,12 @@
-"""Every error of Ale, and where in the text it belongs.
+"""All errors of Ale, and their place in the text.
 
     AleError                    422
-    ├── AleSyntaxError          the text can't be read
-    ├── AleCompileError         it can be read, but not run: an unknown name, a malformed form
+    ├── AleSyntaxError          the text can't be parsed
+    ├── AleCompileError         it parses, but can't run: an unknown name, a malformed form
     ├── AleRuntimeError         it ran into an error; `try` in the script can catch it
-    └── AleLimitError           it took more than it may; nothing in the script can catch this
+    └── AleLimitError           it exceeded a limit; nothing in the script can catch this
 
-`message` is the text of the language, the one a `catch` gets; `line` and `column` count from 1, and are 0
-where there is no place.
+`message` is the text that a `catch` in the script receives; `line` and `column` count from 1, and are 0 if unknown.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ Place = tuple[int, int]
 
 NOWHERE: Place = (0, 0)
 _SHOWN = 1000
-"""Characters of a message that `what` shows; a script can raise a very long one."""
+"""Characters of a message shown by `what`; a script can raise a very long one."""
 
 
 class AleError(InvalidInput):
-    """Anything wrong with a script: its text, its run, or what it took."""
+    """Anything wrong with a script: its text, its run, or its limits."""
 
     def __init__(self, code: str, message: str, place: Place = NOWHERE) -> None:
         what = message if len(message) <= _SHOWN else f"{message[:_SHOWN]}..."
@@ -34,26 +33,26 @@ class AleError(InvalidInput):
             self.place(place)
 
     def place(self, place: Place) -> None:
-        """Says where it happened; the innermost place, told first, stays."""
+        """Sets where it happened; the innermost place, which is set first, stays."""
         if not self.why:
             self.line, self.column = place
             self.why = f"line {self.line}, column {self.column}"
 
 
 class AleSyntaxError(AleError):
-    """The text can't be read."""
+    """The text can't be parsed."""
 
 
 class AleCompileError(AleError):
-    """The text can be read, but has no meaning."""
+    """The text parses, but has no meaning."""
 
 
 class AleRuntimeError(AleError):
-    """The script raised, or used a value in a way that it does not allow."""
+    """The script raised an error, or misused a value."""
 
 
 class AleLimitError(AleError):
-    """The script took more than it may."""
+    """The script exceeded a limit."""
 
 
 _FIXES = {

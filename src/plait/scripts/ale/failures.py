@@ -1,4 +1,4 @@
-"""The run-time errors that more than one core function raises."""
+"""Run-time errors raised by more than one core function."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Recursion without Python's stack: generators that yield the generators whose result they need.
 
-Texts and what they expand to nest deeper than Python allows calls to; this lets the compiler read like plain
-recursion all the same.
+Texts and their expansions can nest deeper than Python's call stack allows; this lets the compiler still read like
+plain recursion.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, TypeAlias, TypeVar
 T = TypeVar("T")
 
 Task: TypeAlias = Generator[Any, Any, T]
-"""Yields other tasks; each `yield` gives the result of that task."""
+"""Yields other tasks; each `yield` returns the result of that task."""
 
 
 def finish(task: Task[T]) -> T:
-    """Runs a task, and all that it waits for, to its end."""
+    """Runs a task, and all tasks that it waits for, to completion."""
     stack: list[Task[Any]] = [task]
     value: Any = None
     while True:

@@ -1,4 +1,4 @@
-"""What the reader gives the compiler: the text as a tree, each part with its place."""
+"""The reader's output and the compiler's input: the text as a tree, each part with its place."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Values as keys of a Python dict, such that two keys are equal exactly if the values are `eq`.
+"""Values as keys of a Python dict: two keys are equal exactly if the values are `eq`.
 
-Python takes 1, 1.0 and True for the same key, and can't hash our collections. So those kinds are wrapped and compared
+Python treats 1, 1.0 and True as the same key, and can't hash our collections. So those kinds are wrapped and compared
 by a canonical text; all other kinds are their own keys.
 """
 
@@ -25,7 +25,7 @@ def as_key(meter: Meter, value: Value) -> Value:
 
 
 def entries(meter: Meter, items: Sequence[Value]) -> dict[Value, Value]:
-    """Keys and values in turn, as the entries of an object. Of equal keys the first wins."""
+    """Alternating keys and values, as the entries of an object. Of equal keys the first wins."""
     result: dict[Value, Value] = {}
     for index in range(0, len(items), 2):
         result.setdefault(as_key(meter, items[index]), items[index + 1])

@@ -4,8 +4,8 @@
     boolean     bool            ratio       Fraction        symbol      Symbol
     string      str             float       float           procedure   Procedure, Builtin
 
-Collections are classes of ours. A script can't change any of them. `Vector` shares its items with the vectors it
-was made from, so that taking its rest and adding to its end are cheap; a `Lazy` fills in its cell once.
+Collections are our own classes and immutable for scripts. A `Vector` shares its items with the vectors it was made
+from, so taking its rest and appending are cheap; a `Lazy` fills in its cell once.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from .limits import Lease, Meter
 
 Value = Any
-"""Any value of Ale. Kinds are a run-time matter, so the type checker is told nothing."""
+"""Any value of Ale. Kinds are checked at run time, so the static type is `Any`."""
 Frame = list[Any]
-"""The locals of a call: its meter, the frame around it, then the slots."""
+"""The locals of a call: its meter, the enclosing frame, then the slots."""
 
 
 class Keyword(NamedTuple):
@@ -29,14 +29,14 @@ class Keyword(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """A name as data, which only `quote` gives. The tag keeps it apart from a keyword."""
+    """A name as data, which only `quote` creates. The tag distinguishes it from a keyword."""
 
     name: str
     tag: str = "symbol"
 
 
 class Pair:
-    """`(head . tail)`, where the tail is no list."""
+    """`(head . tail)`, where the tail is not a list."""
 
     __slots__ = ("head", "tail")
 
@@ -63,7 +63,7 @@ class List:
 
 
 class Vector:
-    """A window on items. What is outside the window may grow, what is inside never changes."""
+    """A window on shared items. Items outside the window may be added; those inside never change."""
 
     __slots__ = ("items", "start", "stop")
 
@@ -89,7 +89,7 @@ class Vector:
         return Vector(self.items, self.start + start, self.start + stop)
 
     def appended(self, item: Value) -> Vector:
-        """In place where nobody has added to these items yet, else on a copy."""
+        """Appends in place if nobody else has appended to these items yet, else to a copy."""
         items = self.items
         if type(items) is not list or self.stop != len(items):
             items = list(self.all())
@@ -100,7 +100,7 @@ class Vector:
 
 
 class Object:
-    """Values by key, in the order in which the keys came. Keys are as `keys.as_key` makes them."""
+    """Values by key, in insertion order. Keys are wrapped by `keys.as_key`."""
 
     __slots__ = ("_lease", "entries")
 
@@ -110,7 +110,7 @@ class Object:
 
 
 class Set:
-    """Distinct values, in the order in which they came."""
+    """Distinct values, in insertion order."""
 
     __slots__ = ("_lease", "entries")
 
@@ -120,7 +120,7 @@ class Set:
 
 
 class Key:
-    """A value that can't be a key of a Python dict itself, known by a text: see `keys`."""
+    """A value that can't be a key of a Python dict itself, represented by a text: see `keys`."""
 
     __slots__ = ("text", "value")
 
@@ -136,19 +136,19 @@ class Key:
 
 
 class Lazy:
-    """A sequence whose first element is computed when first asked for."""
+    """A sequence whose first element is computed on first access."""
 
     __slots__ = ("cell", "direct", "thunk")
 
     def __init__(self, thunk: Thunk | None, cell: Cell | None = None, *, direct: bool = False) -> None:
         self.thunk = thunk
         self.cell = cell
-        """None: not computed yet. `()`: it is empty. Else its first element and the rest."""
+        """None: not computed yet. `()`: empty. Otherwise its first element and the rest."""
         self.direct = direct
-        """Whether the thunk gives the cell at once, without the machine."""
+        """Whether the thunk returns the cell at once, without the machine."""
 
     def known(self, meter: Meter) -> Cell | None:
-        """The cell, if the machine is not needed for it."""
+        """The cell, if the machine is not needed to compute it."""
         if self.direct and self.cell is None and self.thunk is not None:
             self.cell = self.thunk(meter)
             self.thunk = None
@@ -159,7 +159,7 @@ Cell = tuple[()] | tuple[Value, Lazy]
 
 
 class Tail:
-    """What a core function returns to be replaced by another call."""
+    """Returned by a core function to be replaced by another call."""
 
     __slots__ = ("args", "fn")
 
@@ -169,11 +169,11 @@ class Tail:
 
 
 Request = tuple[Value, tuple[Value, ...]] | Lazy
-"""What a core function may ask the machine for: the value of a call, or the cell of a lazy sequence."""
+"""A request of a core function to the machine: the value of a call, or the cell of a lazy sequence."""
 Suspended = Generator[Request, Any, Any]
-"""A core function that waits for the machine, so that no call of a script ever nests in Python's own stack."""
+"""A core function that waits for the machine, so that calls of a script never nest on Python's own stack."""
 Thunk = Callable[[Meter], Any]
-"""Gives the cell of a lazy sequence, or a `Suspended` that will."""
+"""Returns the cell of a lazy sequence, or a `Suspended` that will."""
 
 
 class Builtin:
@@ -193,17 +193,17 @@ class Builtin:
 
 
 class Case(NamedTuple):
-    """One way to call a procedure: so many parameters, perhaps the rest, and what to run."""
+    """One way to call a procedure: the number of parameters, whether there is a rest parameter, and the body."""
 
     takes: int
     rest: bool
     code: Any
     blank: list[Value]
-    """What the slots of its other locals hold at first."""
+    """The initial values of the slots of its other locals."""
 
 
 class Procedure:
-    """A lambda together with the frame in which it was made."""
+    """A lambda together with the frame in which it was created."""
 
     __slots__ = ("cases", "frame", "name")
 
@@ -241,12 +241,12 @@ _NAMES: dict[type, str] = {
 
 
 def kind(value: Value) -> str:
-    """The name of a value's kind, as it stands in messages."""
+    """The name of a value's kind, for messages."""
     return _NAMES[type(value)]
 
 
 def of_key(key: Value) -> Value:
-    """The value that was made a key."""
+    """The original value of a key."""
     return key.value if type(key) is Key else key
 
 

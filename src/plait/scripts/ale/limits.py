@@ -1,7 +1,7 @@
-"""What one script may take, and the meter that counts it while it runs.
+"""The limits of one script, and the meter that enforces them while it runs.
 
 Steps are bought in small packs, so that the common case is one subtraction and one comparison; the clock is
-read when a pack is used up. Core functions announce what they are about to visit or build before they do it.
+read when a pack is used up. Core functions charge for what they visit or build before they do it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAX_TEXT = 64 * 1024
 MAX_NESTING = 500
 """Brackets within brackets in its text."""
 MAX_BITS = 4096
-"""Of an integer, and of the parts of a ratio."""
+"""Bits of an integer, and of the parts of a ratio."""
 TOO_BIG = 1 << MAX_BITS
 
 _PACK = 1_000
@@ -24,17 +24,17 @@ _PACK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run of a script may take."""
+    """The limits of one run of a script."""
 
     steps: int = 10_000_000
-    """Calls, special forms, elements that core functions visit, lazy elements made."""
+    """Calls, special forms, elements visited by core functions, lazy elements created."""
     seconds: float = 5.0
     depth: int = 10_000
-    """Calls within calls, where they are not tail calls."""
+    """Nested calls, not counting tail calls."""
     elements: int = 1_000_000
     """Elements of one collection, and characters of one string."""
     memory: int = 512 * 1024 * 1024
-    """Bytes of all values built, about, whether or not they are still in use."""
+    """Approximate bytes of all values built, whether or not they are still in use."""
     result: int = 1024 * 1024
     """Bytes of the result as JSON."""
 
@@ -43,20 +43,20 @@ DEFAULT = Limits()
 
 
 class Meter:
-    """Counts what one run takes. Mutable on purpose: it is read at every step."""
+    """Counts the resources of one run. Mutable on purpose: it is updated at every step."""
 
     __slots__ = ("_deadline", "_left", "fuel", "limits", "room")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.fuel = min(_PACK, limits.steps)
-        """Steps of the pack at hand; below zero, `refill` must be called."""
+        """Steps left in the current pack; below zero, `refill` must be called."""
         self.room = limits.memory
         self._left = limits.steps - self.fuel
         self._deadline = 0.0
 
     def refill(self) -> None:
-        """Buys the next pack; raises once the steps or the time are used up."""
+        """Takes the next pack; raises once the steps or the time are used up."""
         need = -self.fuel
         if need > self._left:
             raise AleLimitError("step_limit", "step limit exceeded")
@@ -70,39 +70,39 @@ class Meter:
             raise AleLimitError("time_limit", "time limit exceeded")
 
     def visit(self, count: int) -> None:
-        """Counts elements that a core function is about to visit."""
+        """Charges for elements that a core function is about to visit."""
         self.fuel -= count
         if self.fuel < 0:
             self.refill()
 
     def hold(self, size: int) -> None:
-        """Counts bytes that are about to be built."""
+        """Charges for bytes that are about to be built."""
         self.room -= size
         if self.room < 0:
             raise AleLimitError("memory_limit", "memory limit exceeded")
 
     def fits(self, count: int) -> None:
-        """Refuses a collection or string of more elements than one may have."""
+        """Refuses a collection or string with too many elements."""
         if count > self.limits.elements:
             raise AleLimitError("value_too_large", "value too large")
 
     def lease(self, count: int, size: int) -> Lease:
-        """Counts a copy of so many elements, as long as it is in use. Copying takes time, if little."""
+        """Charges for a copy of this many elements, as long as it is in use. Copying takes a little time, too."""
         self.fits(count)
         self.visit(count >> 5)
         return Lease(self, count * size + 64)
 
     def build(self, count: int, size: int) -> None:
-        """Counts a new value of so many elements of so many bytes each."""
+        """Charges for a new value, given its number of elements and their size in bytes."""
         self.fits(count)
         self.hold(count * size + 64)
 
 
 class Lease:
-    """Room that a value takes up and gives back when nobody has it any more.
+    """Memory that a value occupies and gives back when it is no longer referenced.
 
     Adding to an object copies it. Without this, an object could not be built key by key: the copies would use up
-    the memory of a run, though only the last of them is in use.
+    the memory of a run, although only the last one is in use.
     """
 
     __slots__ = ("_meter", "_size")

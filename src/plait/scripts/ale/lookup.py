@@ -1,4 +1,4 @@
-"""Finding elements by key and by position."""
+"""Finds elements by key and by position."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MISSING = object()
 
 
 def find(meter: Meter, whole: Value, key: Value) -> Value:
-    """The value of a key in a mapped; an element of a set is its own value. `MISSING` if it is not there."""
+    """The value of a key in a mapped collection; an element of a set is its own value. `MISSING` if it is not there."""
     match whole:
         case Object():
             return whole.entries.get(keys.as_key(meter, key), MISSING)
@@ -24,7 +24,7 @@ def find(meter: Meter, whole: Value, key: Value) -> Value:
 
 
 def element(meter: Meter, whole: Value, index: Value) -> Value:
-    """The element at a position of an indexed; `MISSING` outside."""
+    """The element at a position of an indexed sequence; `MISSING` outside."""
     check_index(index)
     check_indexed(whole)
     if not 0 <= index < size(whole):
@@ -42,7 +42,7 @@ def element(meter: Meter, whole: Value, index: Value) -> Value:
 
 
 def slice_of(meter: Meter, whole: Value, start: Value, stop: Value = MISSING) -> Value:
-    """The elements of an indexed from one position up to before another, or to the end."""
+    """The elements of an indexed sequence from one position up to, not including, another, or to the end."""
     count = size(whole)
     if not 0 <= check_index(start) <= count:
         raise AleRuntimeError("bad_slice", f"{start} is an invalid start index")

@@ -1,10 +1,10 @@
-"""Runs code. Calls of a script are kept on a stack of our own: their depth is ours to limit, a tail call costs none.
+"""Runs code. Calls of a script are kept on our own stack, so their depth can be limited and tail calls take no space.
 
 An entry of that stack waits for a value, and is one of
-- a `Return`: a body that goes on with the value where it called,
+- a `Return`: a body that continues with the value where it called,
 - a generator: a core function that asked for the value of a call or for a lazy cell,
-- a `Lazy`: the value is its cell, to be kept in it,
-- a `Handler`: nothing waits; an error ends up here.
+- a `Lazy`: the value is its cell and is stored in it,
+- a `Handler`: nothing waits; an error is caught here.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ class Return(NamedTuple):
 
 
 class Handler(NamedTuple):
-    """Where a `try` goes on after an error, and what to put there."""
+    """Where a `try` continues after an error, and the state to restore."""
 
     code: Code
     at: int
     frame: Frame
     slot: int
     height: int
-    """How many values lay on the stack of values."""
+    """The height of the value stack."""
 
 
-_WAITING: Any = GeneratorType  # whose type parameters can't be known here
+_WAITING: Any = GeneratorType  # its type parameters can't be known here
 _READY = object()
-"""In place of a function to call: the value is there already."""
+"""Stands for a function to call when the value is already there."""
 
 
 def run(meter: Meter, code: Code, frame: Frame) -> Value:
@@ -71,7 +71,7 @@ def force(meter: Meter, steps: Any) -> Value:
 
 
 class _Machine:
-    """The state of one run. `go` keeps it in locals while it runs, and puts it back when it is left by an error."""
+    """The state of one run. `go` keeps it in locals while it runs, and stores it when an error ends it."""
 
     __slots__ = ("at", "code", "frame", "meter", "stack", "values")
 
@@ -84,7 +84,7 @@ class _Machine:
         self.values: list[Value] = []
 
     def place(self) -> Place:
-        """Where the script is; while a core function runs, where it was called."""
+        """The script's current position; during a core function, the position of its call."""
         if self.stack and not isinstance(self.stack[-1], (Return, Handler)):
             for entry in reversed(self.stack):
                 if isinstance(entry, Return):
@@ -92,7 +92,7 @@ class _Machine:
         return self.code.places[self.at - 1]
 
     def recover(self, error: AleRuntimeError) -> None:
-        """Goes on at the innermost handler; without one, the error leaves the script."""
+        """Continues at the innermost handler; without one, the error leaves the script."""
         error.place(self.place())
         while self.stack:
             entry = self.stack.pop()
@@ -152,7 +152,7 @@ class _Machine:
                 else:
                     at = self._rare(op, a, b, at, code, frame)
                     continue
-                while True:  # until a body goes on: in a call, or where it waited
+                while True:  # until a body continues: in a call, or where it waited
                     if fn is not _READY:
                         if len(stack) > depth:
                             raise AleLimitError("depth_limit", "recursion too deep")
@@ -204,7 +204,7 @@ class _Machine:
             self.code, self.at, self.frame = code, at, frame
 
     def _rare(self, op: int, a: Any, b: Any, at: int, code: Code, frame: Frame) -> int:
-        """The instructions that few bodies have. Returns where to go on."""
+        """Rare instructions. Returns the index of the next one."""
         values = self.values
         if op == ops.SET:
             frame[a] = values.pop()
@@ -223,7 +223,8 @@ class _Machine:
         return at
 
     def _cell(self, lazy: Lazy) -> Value:
-        """The cell of a lazy sequence, or, if it must wait for others, nothing yet and an entry that does."""
+        """The cell of a lazy sequence; if it must wait for others, pushes an entry that waits and returns nothing
+        yet."""
         if lazy.cell is not None or lazy.thunk is None:
             return lazy.cell
         if len(self.stack) > self.meter.limits.depth:
@@ -243,7 +244,7 @@ def called(meter: Meter, fn: Builtin, args: tuple[Value, ...]) -> Value:
 
 
 def entered(meter: Meter, fn: Procedure, args: tuple[Value, ...]) -> tuple[Code, Frame]:
-    """The body that fits the number of arguments, and a new frame for it."""
+    """The body for this number of arguments, and a new frame for it."""
     for case in fn.cases:
         if case.rest:
             if len(args) >= case.takes:

@@ -1,7 +1,7 @@
-"""The meaning of a text, all special forms reduced to a few: what the compiler makes of forms, and instructions of it.
+"""The intermediate form of a text, all special forms reduced to a few: built by the compiler, emitted as instructions.
 
-A node whose parts are all quick is quick itself, up to a height that Python's stack bears without trouble. Above that,
-and wherever a procedure is called, it becomes instructions.
+A node whose parts are all quick is quick itself, up to a height that is safe for Python's stack. Above that, and
+wherever a procedure is called, it becomes instructions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_HEIGHT = 30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """Any expression. `cost` counts the steps of its quick form, if it has one."""
+    """Any expression. `cost` is the number of steps of its quick form, if it has one."""
 
     place: Place
     quick: Quick | None
@@ -43,7 +43,7 @@ class Choice(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Logic(Node):
-    """`and` and `or`: goes through the parts until one is `keep`."""
+    """`and` and `or`: evaluates the parts until one is `keep`."""
 
     parts: Sequence[Node]
     keep: int
@@ -51,7 +51,7 @@ class Logic(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assignment(Node):
-    """Gives a slot its value. It stands in a sequence, never last."""
+    """Assigns a value to a slot. It occurs in a sequence, never last."""
 
     slot: int
     value: Node
@@ -70,7 +70,7 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guarded(Node):
-    """Runs the body; after an error, which goes into a slot, the handler. `always` runs after both; then an error
+    """Runs the body; after an error, which is stored in a slot, the handler. `always` runs after both; then an error
     that is still in the slot is raised again."""
 
     slot: int
@@ -164,7 +164,7 @@ def _height(*parts: Node) -> int:
 
 
 def emit(code: Code, node: Node, *, last: bool = False) -> Task[None]:
-    """Adds the instructions of a node. They leave its value on the stack of values, or, if it is last, return it."""
+    """Adds the instructions of a node. They leave its value on the value stack, or, if it is last, return it."""
     if node.quick:
         code.add(ops.RETURN_QUICK if last else ops.PUSH, node.quick, cost=node.cost, place=node.place)
         return
@@ -238,7 +238,7 @@ def _emit_call(code: Code, node: Call, *, last: bool) -> Task[None]:
 
 
 def _emit_guarded(code: Code, node: Guarded) -> Task[None]:
-    """Nothing is emitted twice, or nested forms would grow without end: both ways meet before `always`."""
+    """Nothing is emitted twice, or nested forms would grow exponentially: both paths meet before `always`."""
     start = code.add(ops.TRY, node.slot, cost=1, place=node.place)
     yield emit(code, node.body)
     code.add(ops.END_TRY)
@@ -253,5 +253,5 @@ def _emit_guarded(code: Code, node: Guarded) -> Task[None]:
 
 
 def reraise(place: Place, slot: int) -> Node:
-    """Raises the error of a slot again, if there is one."""
+    """Raises the error in a slot again, if there is one."""
     return Node(place, quicks.reraise(slot), 0, 0)

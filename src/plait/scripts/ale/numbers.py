@@ -1,4 +1,4 @@
-"""Arithmetic: integer -> ratio -> float, exact as long as no float takes part, and never too large."""
+"""Arithmetic: integer -> ratio -> float, exact as long as no float is involved, and within a size limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check(value: Value) -> Number:
 
 
 def tidy(value: Number) -> Number:
-    """Within the limit, and a whole ratio as an integer."""
+    """Checks the limit, and turns an integral ratio into an integer."""
     if type(value) is int:
         if -TOO_BIG < value < TOO_BIG:
             return value
@@ -50,7 +50,7 @@ def _floating(left: Value, right: Value) -> bool:
 
 
 def exactly(operation: Callable[[Number, Number], Number], left: Value, right: Value) -> Number:
-    """Applies +, - or * after bringing both to one kind."""
+    """Applies +, - or * after converting both to one kind."""
     if type(left) is int and type(right) is int:
         return tidy(operation(left, right))
     if _floating(left, right):

@@ -1,4 +1,4 @@
-"""Reads the numbers in a text."""
+"""Parses the numbers in a text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _INTEGER = re.compile(r"[+-]?(?:(?P<hex>0[xX][0-9a-fA-F]+)|(?P<binary>0[bB][01]+
 _FLOAT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _RATIO = re.compile(r"([+-]?[0-9]+)/([0-9]+)")
 _MAX_DIGITS = 4000
-"""Far more than a number within the limit has; Python itself refuses a little above."""
+"""Far more than a number within the limit has; Python's own limit is slightly higher."""
 
 
 def numeral(text: str, place: Place) -> int | float | Fraction | None:
-    """The number that the text is; None if it does not even look like one."""
+    """The number that the text represents; None if it does not even look like one."""
     if not _NUMBER_LIKE.match(text):
         return None
     if len(text) > _MAX_DIGITS:

@@ -1,4 +1,4 @@
-"""Which names a script can have for its parameters."""
+"""Valid names for a script's parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .reader import read
 
 
 def checked(names: Sequence[str]) -> Sequence[str]:
-    """Refuses a name that does not read as one plain symbol, is taken, or stands twice."""
+    """Refuses a name that is not one plain symbol, is already taken, or occurs twice."""
     for index, name in enumerate(names):
         if not _readable(name):
             raise AleCompileError("bad_parameter", f"name can't be a parameter: {name}")

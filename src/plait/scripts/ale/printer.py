@@ -1,7 +1,7 @@
 """Values as text.
 
-A value may be nested deeply, or share parts so often that its text would never end; so work that is left is kept on
-a list, and the length is checked as it grows. Lazy sequences must have been realized before.
+A value may be nested deeply, or share parts so often that its text would never end; so pending work is kept on a list,
+and the length is checked as it grows. Lazy sequences must have been realized before.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _unlike_any = count()
 
 
 class _Mark(str):
-    """Text that is written as it is, in between values."""
+    """Text that is written verbatim between values."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ _SPACE, _DOT, _CLOSE = _Mark(" "), _Mark(" . "), {mark: _Mark(mark) for mark in 
 
 
 def printed(meter: Meter, value: Value) -> str:
-    """As it would stand in a script."""
+    """The text as written in a script."""
     return _write(meter, value, canonical=False)
 
 
@@ -75,7 +75,7 @@ def _write(meter: Meter, value: Value, *, canonical: bool) -> str:
 
 
 def _atom(value: Value, *, canonical: bool) -> str | None:
-    """The text of a value without parts; None if it has some."""
+    """The text of a value without parts; None if it has parts."""
     match value:
         case str():
             return f'"{value.translate(_ESCAPES)}"'
@@ -108,12 +108,12 @@ def _float(value: float) -> str:
 
 
 def _exact(value: float) -> str:
-    """Apart from every other kind; zero has one sign, and NaN is like nothing, itself included."""
+    """Distinct from every other kind; zero has one sign, and NaN equals nothing, not even itself."""
     return f"~nan{next(_unlike_any)}" if math.isnan(value) else f"~{value or 0.0!r}"
 
 
 def _open(meter: Meter, value: Value) -> tuple[str, list[Value]]:
-    """The opening bracket of a collection, and what comes after it."""
+    """The opening bracket of a collection, and what follows it."""
     match value:
         case Vector():
             return "[", _spaced(meter, iter(value.all()), len(value), "]")
@@ -128,7 +128,7 @@ def _open(meter: Meter, value: Value) -> tuple[str, list[Value]]:
             return "{", _spaced(meter, flat, 2 * len(value.entries), "}")
         case Pair():
             tail = value.tail
-            if type(tail) is Pair:  # (1 2 . 3): the tail goes on without a bracket of its own
+            if type(tail) is Pair:  # (1 2 . 3): the tail continues without a bracket of its own
                 return "(", [value.head, _SPACE, *_rest_of(tail), _CLOSE[")"]]
             return "(", [value.head, _DOT, tail, _CLOSE[")"]]
         case _:

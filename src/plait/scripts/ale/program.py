@@ -1,4 +1,4 @@
-"""Compiles a whole text: its forms in order, with what they define."""
+"""Compiles a whole text: its forms in order, with their definitions."""
 
 from __future__ import annotations
 

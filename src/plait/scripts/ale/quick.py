@@ -1,7 +1,7 @@
 """Expressions as Python closures: the fast part of the interpreter.
 
-Each maker takes the closures of the parts and gives the closure of the whole. The commonest calls get closures of
-their own that treat small integers first; everything else goes to the core function. A closure that fails says where.
+Each maker takes the closures of the parts and returns the closure of the whole. The most common calls have special
+closures with a fast path for small integers; everything else goes to the core function. Errors carry their place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .kinds import Builtin, Case, Frame, Keyword, Object, Procedure, Value
 from .limits import TOO_BIG
 
 UNSET = object()
-"""In a slot whose name has no value yet."""
+"""The content of a slot whose name has no value yet."""
 
 _PROCEDURE_BYTES = 256
 
@@ -150,7 +150,7 @@ def arguments(parts: Sequence[Quick]) -> Quick:
 
 
 def core_call(builtin: Builtin, args: Sequence[Quick], place: Place) -> Quick:
-    """A call of a core function that does not suspend, with a number of arguments that it takes."""
+    """A call of a core function that does not suspend, with a valid number of arguments."""
     if len(args) == 2 and builtin.name in _COMPARISON:
         return _comparison(_COMPARISON[builtin.name], builtin, args[0], args[1], place)
     if len(args) == 2 and builtin.name in _ARITHMETIC:

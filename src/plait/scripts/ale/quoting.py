@@ -1,4 +1,4 @@
-"""Turns forms into values: what `quote` gives."""
+"""Turns forms into values, for `quote`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a text into forms. Nesting is kept on a stack of our own, so a deep text can't exhaust Python's."""
+"""Parses a text into forms. Nesting is kept on our own stack, so a deep text can't exhaust Python's."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read(text: str) -> list[Form]:
 
 
 def _add(stack: list[_Open], form: Form) -> None:
-    """Adds a finished form to the innermost open one; quotes waiting for it are finished by it."""
+    """Adds a finished form to the innermost open one, and completes quotes that wait for it."""
     while stack[-1].opener == "'":
         quote = stack.pop()
         form = ListForm(quote.place, (Name(quote.place, "quote"), form))

@@ -1,4 +1,4 @@
-"""A compiled script: called with values by name, as often as you like, from any thread."""
+"""A compiled script: can be called with named values any number of times, from any thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NESTED = frozenset({Lazy, Vector, List, Object, Set, Pair})
 
 
 class Script:
-    """A text compiled for parameters. A parameter that a call does not name is null."""
+    """A text compiled for parameters. A parameter missing in a call is null."""
 
     __slots__ = ("_blank", "_body", "limits", "parameters", "text")
 
@@ -41,7 +41,7 @@ class Script:
         return printed(*self._realized(inputs))
 
     def holds(self, inputs: Mapping[str, Any] | None = None) -> bool:
-        """Whether the result counts as true: whether it is anything but `#f`."""
+        """Whether the result counts as true, that is, is anything but `#f`."""
         return self._run(inputs or {})[1] is not False
 
     def _realized(self, inputs: Mapping[str, Any] | None) -> tuple[Meter, Value]:
@@ -64,12 +64,12 @@ class Script:
                 return meter, run(meter, self._body, frame)
             meter.visit(quick[1])
             return meter, quick[0](frame)
-        except RecursionError:  # only a caller that has used up Python's stack itself gets here
+        except RecursionError:  # only if the caller itself has used up Python's stack
             raise AleLimitError("depth_limit", "recursion too deep") from None
 
 
 def _waits(steps: Suspended) -> bool:
-    """Whether a core function needs the machine. Most results hold nothing lazy, and are spared it."""
+    """Whether a core function needs the machine. Most results contain nothing lazy and skip it."""
     for _ in steps:
         return True
     return False

@@ -1,4 +1,4 @@
-"""Going through sequences of any kind: at once, one by one, or from a place that can be kept."""
+"""Iteration over sequences of any kind: all at once, one by one, or from a saved place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check(value: Value) -> Value:
 
 
 def size(value: Value) -> int:
-    """How many elements a counted sequence has."""
+    """The number of elements of a counted sequence."""
     match value:
         case None:
             return 0
@@ -58,7 +58,7 @@ _END = object()
 
 
 class Walk:
-    """Goes through a sequence once: `while (yield from walk.next()): use(walk.value)`."""
+    """Iterates over a sequence once: `while (yield from walk.next()): use(walk.value)`."""
 
     __slots__ = ("_items", "_lazy", "_meter", "value")
 
@@ -69,7 +69,7 @@ class Walk:
         self.value: Value = None
 
     def next(self) -> Generator[Request, Any, bool]:
-        """Whether there is one more element, which `value` is then."""
+        """Whether there is another element, which `value` then holds."""
         self._meter.visit(1)
         if self._lazy is not None:
             cell = self._lazy.known(self._meter)
@@ -84,7 +84,7 @@ class Walk:
 
 
 def drain(meter: Meter, sequence: Value, into: list[Value]) -> Steps:
-    """Adds all elements to a list, which may not grow beyond what one collection may hold."""
+    """Adds all elements to a list, up to the size limit of a collection."""
     if type(sequence) is not Lazy:
         count = size(check(sequence))
         meter.visit(count)
@@ -92,7 +92,7 @@ def drain(meter: Meter, sequence: Value, into: list[Value]) -> Steps:
         into.extend(elements(sequence))
         return
     lazy: Lazy = sequence
-    while True:  # as `Walk` does, without a generator for each element
+    while True:  # like `Walk`, without a generator for each element
         meter.visit(1)
         cell = lazy.known(meter)
         if cell is None:
@@ -106,7 +106,7 @@ def drain(meter: Meter, sequence: Value, into: list[Value]) -> Steps:
 
 
 class Span:
-    """A place in the items of a counted sequence, which may have more items than the sequence does."""
+    """A place in the items of a counted sequence; the items may extend beyond the sequence."""
 
     __slots__ = ("at", "items", "stop")
 
@@ -117,7 +117,7 @@ class Span:
 
 
 Cursor = Span | List | Lazy | None
-"""A place in a sequence that can be kept and used again; None is its end."""
+"""A place in a sequence that can be saved and reused; None is its end."""
 
 
 def cursor(meter: Meter, sequence: Value) -> Cursor:
@@ -135,7 +135,7 @@ def cursor(meter: Meter, sequence: Value) -> Cursor:
 
 
 def uncons(meter: Meter, place: Cursor) -> Generator[Request, Any, tuple[Value, Cursor] | None]:
-    """The element at a place, and the place after it; None at the end."""
+    """The element at a place, and the next place; None at the end."""
     meter.visit(1)
     match place:
         case None:
@@ -153,7 +153,7 @@ def uncons(meter: Meter, place: Cursor) -> Generator[Request, Any, tuple[Value, 
 
 
 def realize(meter: Meter, value: Value) -> Steps:
-    """Computes all that is lazy within a value, so that it can be printed or given away."""
+    """Computes everything lazy within a value, so that it can be printed or returned."""
     work: list[Value] = [value]
     while work:
         item = work.pop()

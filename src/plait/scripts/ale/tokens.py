@@ -1,4 +1,4 @@
-"""Cuts a text into tokens. Spaces and comments are gone afterwards."""
+"""Splits a text into tokens, without spaces and comments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "s": " "}
 
 
 class Token(NamedTuple):
-    """`text` is the content of a string, and the text itself of everything else."""
+    """`text` is the content of a string, and the source text of everything else."""
 
     kind: str
     text: str
@@ -36,7 +36,7 @@ class Token(NamedTuple):
 
 
 class Places:
-    """Finds line and column of an offset in a text."""
+    """Finds the line and column of an offset in a text."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]

@@ -7,8 +7,8 @@
     await pool.stop()
 
 A script is a module whose default export is called with the input, and may be async. Types are removed, not checked.
-`sandbox` is what runs in the processes, which are those of `plait.scripts.processes`: QuickJS, without imports, timers
-or network, in a context that is made for one call.
+`sandbox` runs in the processes of `plait.scripts.processes`: QuickJS, without imports, timers or network, in a fresh
+context for each call.
 """
 
 from __future__ import annotations

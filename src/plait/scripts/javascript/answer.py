@@ -1,4 +1,4 @@
-"""Reads the answer of a worker: a value, or one of our errors."""
+"""Decodes the answer of a worker: a value, or one of our errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plait.scripts.processes import Answer
 from .errors import Code, JavaScriptCrash, JavaScriptError
 
 _SHOWN: Final = 500
-"""Characters of the input that an error shows."""
+"""Characters of the input shown in an error."""
 
 
 class _Problem(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ _problems = msgspec.json.Decoder(_Problem)
 
 
 def value_of(answer: Answer, document: Raw) -> Json:
-    """The value that was returned, or the error as an exception. A worker's word is checked like anyone's."""
+    """The returned value; an error is raised. A worker's answer is not trusted and is validated."""
     if answer.kind == b"V":
         return _value(answer)
     try:
@@ -46,7 +46,7 @@ def _value(answer: Answer) -> Json:
         return _values.decode(answer.body)
     except RecursionError:
         why = "The result is nested too deep"
-    except msgspec.DecodeError:  # all else is written by `JSON.stringify`
+    except msgspec.DecodeError:  # everything else is written by `JSON.stringify`
         why = "The result has a string that is not Unicode: half of a surrogate pair"
     raise JavaScriptError("code_bad_output", why, printed=answer.printed)
 

@@ -1,16 +1,16 @@
-"""Every error of JavaScript.
+"""All errors of JavaScript.
 
     JavaScriptError             422; its code says what went wrong
-    └── JavaScriptCrash         its worker died under it; other scripts go on
+    └── JavaScriptCrash         its worker died; other scripts are not affected
 
 | code | when |
 |---|---|
 | `code_syntax` | it does not parse, imports something, is too long, or is checked and has no default export |
-| `code_no_default` | when it runs: no default export, or one that is no function |
+| `code_no_default` | when it runs: no default export, or one that is not a function |
 | `code_error` | it threw, or its promise was rejected |
 | `code_never_settled` | its promise waits for something that can't come |
-| `code_bad_output` | what it returned has no form in JSON, or is too large |
-| `code_timeout`, `code_memory` | it took more than it may |
+| `code_bad_output` | its result can't be represented in JSON, or is too large |
+| `code_timeout`, `code_memory` | it exceeded a limit |
 | `code_crashed` | its worker died |
 """
 
@@ -42,7 +42,7 @@ _FIXES: Final[dict[Code, str]] = {
 
 
 class JavaScriptError(InvalidInput):
-    """`message` is what QuickJS said, without the place; `line` counts from 1, and is 0 where it is not known."""
+    """`message` is QuickJS's message without the place; `line` counts from 1, and is 0 if unknown."""
 
     def __init__(
         self, code: Code, message: str, line: int = 0, *, printed: tuple[str, ...] = (), fix: str = ""
@@ -54,4 +54,4 @@ class JavaScriptError(InvalidInput):
 
 
 class JavaScriptCrash(JavaScriptError):
-    """The worker process ended in the middle of the script."""
+    """The worker process ended while the script was running."""

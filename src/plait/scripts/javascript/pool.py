@@ -49,16 +49,16 @@ class JavaScriptPool:
         return await self._ask("holds", script, document, limits)
 
     async def compile(self, script: str) -> None:
-        """Raises a `JavaScriptError` if the script can't be run. Runs nothing of it."""
+        """Raises a `JavaScriptError` if the script is invalid. Executes none of it."""
         await self._ask("compile", script, _NOTHING, DEFAULT)
 
     async def stop(self) -> None:
-        """Kills all workers, whatever they do, and waits until they are gone."""
+        """Kills all workers, whatever they are doing, and waits until they are gone."""
         await self._pool.stop()
 
     @property
     def pids(self) -> frozenset[int]:
-        """The processes that run now."""
+        """The processes that are running now."""
         return self._pool.pids
 
     async def _ask(self, op: Op, script: str, document: Raw, limits: JavaScriptLimits) -> JavaScriptOutcome:
@@ -79,7 +79,7 @@ class _Request(msgspec.Struct, frozen=True):
     op: Op
     source: str
     input: str
-    """JSON as text: the process hands it on without reading it."""
+    """JSON as text: the process passes it on without parsing it."""
     seconds: float
     memory: int
     stack: int

@@ -1,4 +1,4 @@
-"""What is wrong with a jq query: its text, its run, its results, or what it took."""
+"""Errors of a jq query: in its text, its run, its results, or its limits."""
 
 from __future__ import annotations
 
@@ -20,4 +20,5 @@ class JqError(InvalidInput):
         super().__init__(f"jq.{kind}", message, fix=_FIXES.get(kind, ""))
         self.kind: Kind = kind
         self.retryable = kind == "crashed"
-        """A worker that died was perhaps killed for another's sake; all else ends the same way each time."""
+        """A worker may have died because of another query, so a crash is retryable; all other errors are
+        deterministic."""

@@ -19,7 +19,7 @@ MEMORY: Final = 256 * 1024 * 1024
 MAX_RESULT: Final = 10 * 1024 * 1024
 """Bytes of all results as JSON."""
 _SIZE: Final = 4
-"""Processes at a time: a query takes a second at most."""
+"""Concurrent processes: a query takes a second at most."""
 _VALUE: Final = b"V"
 
 
@@ -44,7 +44,7 @@ class JqPool:
         self._pool = Pool(PROGRAM, size)
 
     async def check(self, query: str) -> None:
-        """Raises `JqError` if it is no query. Runs nothing of it."""
+        """Raises `JqError` if the query is invalid. Executes none of it."""
         await self._ask(_Request("compile", query))
 
     async def run(self, query: str, data: Any) -> list[Any]:
@@ -52,7 +52,7 @@ class JqPool:
         return await self._ask(_Request("run", query, values.plain(data).decode()))
 
     async def stop(self) -> None:
-        """Kills all workers, whatever they do, and waits until they are gone."""
+        """Kills all workers, whatever they are doing, and waits until they are gone."""
         await self._pool.stop()
 
     async def _ask(self, request: _Request) -> Any:

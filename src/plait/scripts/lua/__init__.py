@@ -6,7 +6,7 @@
     outcome.printed     # what `print` wrote
     await pool.stop()
 
-`sandbox` is what runs in the processes, which are those of `plait.scripts.processes`.
+`sandbox` runs in the processes of `plait.scripts.processes`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads the answer of a worker: a value, or one of our errors."""
+"""Decodes the answer of a worker: a value, or one of our errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _problems = msgspec.json.Decoder(_Problem)
 
 
 def value_of(answer: Answer) -> Json:
-    """The value that was returned, or the error as an exception. A worker's word is checked like anyone's."""
+    """The returned value; an error is raised. A worker's answer is not trusted and is validated."""
     try:
         if answer.kind == _VALUE:
             return _values.decode(answer.body)

@@ -1,14 +1,14 @@
-"""Every error of Lua scripts.
+"""All errors of Lua scripts.
 
     LuaError                    422
-    ├── LuaCompileError         the text is not Lua, too long, or an argument's name can't be one of Lua's
-    ├── LuaRuntimeError         it ran into an error that it did not catch
-    ├── LuaResultError          what it returned has no form in JSON
-    ├── LuaLimitError           it took more than it may; nothing in the script can catch this
-    └── LuaCrash                its worker died under it; other scripts go on
+    ├── LuaCompileError         the text is not Lua, too long, or an argument's name is not valid in Lua
+    ├── LuaRuntimeError         it raised an error that it did not catch
+    ├── LuaResultError          its result can't be represented in JSON
+    ├── LuaLimitError           it exceeded a limit; nothing in the script can catch this
+    └── LuaCrash                its worker died; other scripts are not affected
 
-`message` is what Lua said, without the place; `line` counts from 1 and is 0 where it is not known; `printed` holds the
-lines that the script printed before.
+`message` is Lua's message without the place; `line` counts from 1 and is 0 if unknown; `printed` holds the lines that
+the script printed before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLACE = re.compile(r"script:(\d+): ", re.ASCII)
 
 
 class LuaError(InvalidInput):
-    """Anything wrong with a script: its text, its run, its result, or what it took."""
+    """Anything wrong with a script: its text, its run, its result, or its limits."""
 
     def __init__(self, code: str, message: str, *, printed: tuple[str, ...] = ()) -> None:
         place = _PLACE.match(message)
@@ -33,23 +33,23 @@ class LuaError(InvalidInput):
 
 
 class LuaCompileError(LuaError):
-    """The text can't be run."""
+    """The text is invalid."""
 
 
 class LuaRuntimeError(LuaError):
-    """The script raised an error, or used a value in a way that Lua does not allow."""
+    """The script raised an error, or misused a value."""
 
 
 class LuaResultError(LuaError):
-    """The script returned what can't be kept as JSON."""
+    """The result of the script can't be represented in JSON."""
 
 
 class LuaLimitError(LuaError):
-    """The script took more than it may."""
+    """The script exceeded a limit."""
 
 
 class LuaCrash(LuaError):
-    """The worker process ended in the middle of the script."""
+    """The worker process ended while the script was running."""
 
 
 _FIXES = {

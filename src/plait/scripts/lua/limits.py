@@ -1,4 +1,4 @@
-"""What one Lua script may take."""
+"""The limits of one Lua script."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ MAX_TEXT = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class LuaLimits:
-    """What one run of a script may take."""
+    """The limits of one run of a script."""
 
     seconds: float = 5.0
-    """Of the clock on the wall, from the moment a worker has it; waiting for a worker does not count."""
+    """Wall-clock time from the moment a worker has it; waiting for a worker does not count."""
     memory: int = 64 * 1024 * 1024
-    """Bytes that its values take, its arguments among them."""
+    """Bytes of its values, including its arguments."""
     instructions: int = 100_000_000
-    """Of Lua's machine, about: they are counted by the thousand, and a coroutine counts as a thousand more."""
+    """Approximate instructions of the Lua VM: counted in thousands, plus a thousand for each coroutine."""
     result: int = 1024 * 1024
     """Bytes of the result as JSON."""
     lines: int = 1000
-    """Lines that it prints; what is over is dropped, and the log says so."""
+    """Lines that it prints; the rest is dropped, with a note in the log."""
     printed: int = 64 * 1024
-    """Bytes of all these lines."""
+    """Bytes of all printed lines together."""
 
 
 DEFAULT = LuaLimits()

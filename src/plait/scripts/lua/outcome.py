@@ -1,4 +1,4 @@
-"""What a script gave."""
+"""The outcome of a script."""
 
 from __future__ import annotations
 

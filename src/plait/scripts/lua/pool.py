@@ -39,7 +39,7 @@ class LuaPool:
         token: str,
         limits: LuaLimits = DEFAULT,
     ) -> LuaOutcome:
-        """Runs a script with its arguments; `token` decides its random numbers. Raises a `LuaError` if it fails."""
+        """Runs a script with its arguments; `token` determines its random numbers. Raises a `LuaError` if it fails."""
         return await self._ask(to_run(script, arguments, names, token, limits, result=limits.result))
 
     async def holds(
@@ -50,20 +50,20 @@ class LuaPool:
         token: str,
         limits: LuaLimits = DEFAULT,
     ) -> LuaOutcome:
-        """Runs a script as a predicate: its value is false for nil and false, true for all else, `null` too."""
+        """Runs a script as a predicate: nil and false are false, everything else is true, including `null`."""
         return await self._ask(to_run(script, arguments, names, token, limits, result=0))
 
     async def compile(self, script: str, names: Iterable[str]) -> None:
-        """Raises a `LuaCompileError` if the script can't be run. Runs nothing of it."""
+        """Raises a `LuaCompileError` if the script is invalid. Executes none of it."""
         await self._ask(to_compile(script, names))
 
     async def stop(self) -> None:
-        """Kills all workers, whatever they do, and waits until they are gone."""
+        """Kills all workers, whatever they are doing, and waits until they are gone."""
         await self._pool.stop()
 
     @property
     def pids(self) -> frozenset[int]:
-        """The processes that run now."""
+        """The processes that are running now."""
         return self._pool.pids
 
     async def _ask(self, request: Request) -> LuaOutcome:

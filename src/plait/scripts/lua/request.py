@@ -1,4 +1,4 @@
-"""What is sent to a worker."""
+"""Requests to a worker."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .limits import DEFAULT, LuaLimits
 from .source import in_order, wrapped
 
 _FIT = 1 << 63
-"""Lua seeds its random numbers with two signed integers of 64 bits."""
+"""Lua seeds its random numbers with two signed 64-bit integers."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """A script with all that its run depends on. A `result` of no bytes asks for its truth only."""
+    """A script with everything its run depends on. A `result` of 0 bytes asks only for its truth."""
 
     op: Literal["run", "compile"]
     source: str
@@ -35,7 +35,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 def to_run(
     script: str, arguments: Mapping[str, Json], names: Iterable[str], token: str, limits: LuaLimits, *, result: int
 ) -> Request:
-    """A run of a script; an argument that is not given is nil."""
+    """A run of a script; a missing argument is nil."""
     ordered = in_order(names)
     return Request(
         op="run",
@@ -52,7 +52,7 @@ def to_run(
 
 
 def to_compile(script: str, names: Iterable[str]) -> Request:
-    """A look at a script that runs nothing of it."""
+    """A check of a script that executes none of it."""
     return Request(
         op="compile",
         source=wrapped(script, in_order(names)),

@@ -1,6 +1,6 @@
-"""The text that is compiled for a script: each argument a `local` before it.
+"""The text compiled for a script, with a `local` declaration for each argument.
 
-They stand on its first line, so that the line numbers are the author's.
+The declarations are on the script's first line, so that line numbers are the author's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WORD = re.compile(
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """The names of the arguments as they are bound: sorted, each once, all of them names that Lua can have."""
+    """The argument names in the order in which they are bound: sorted, without duplicates, all valid in Lua."""
     ordered = sorted(set(names))
     for name in ordered:
         if _WORD.fullmatch(name) or not _NAME.fullmatch(name):
@@ -27,7 +27,7 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def wrapped(script: str, names: list[str]) -> str:
-    """The whole text. It has no end of its own, so a comment in the last line is harmless."""
+    """The whole text. Nothing follows the script, so a comment in its last line is harmless."""
     if len(script) > MAX_TEXT or len(script.encode(errors="replace")) > MAX_TEXT:
         raise LuaLimitError("script_too_large", f"the script has more than {MAX_TEXT:,} bytes")
     if script.startswith("\x1b"):

@@ -1,10 +1,10 @@
-"""How a process can fail its script. A language turns these into errors of its own."""
+"""Failures of a process that runs a script. A language turns these into errors of its own."""
 
 from __future__ import annotations
 
 
 class OutOfTime(Exception):
-    """The script did not end in time; its process is no more."""
+    """The script exceeded its time; its process was killed."""
 
     def __init__(self, printed: tuple[str, ...]) -> None:
         super().__init__("out of time")
@@ -12,7 +12,7 @@ class OutOfTime(Exception):
 
 
 class Died(Exception):
-    """The process ended in the middle of the script; the message says how."""
+    """The process ended while the script was running; the message says how."""
 
     def __init__(self, how: str, printed: tuple[str, ...]) -> None:
         super().__init__(how)

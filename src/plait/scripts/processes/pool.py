@@ -1,7 +1,7 @@
 """The workers that run the scripts of one language.
 
-They are made when they are needed, used again, killed and replaced when they misbehave. Scripts beyond the number of
-workers wait in the order in which they came, without a thread or a process of their own.
+They are started on demand, reused, and killed and replaced when they misbehave. Scripts beyond the number of workers
+wait in order of arrival, without a thread or a process of their own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Pool:
         self._size = size
         self._slots = asyncio.Semaphore(size)
         self._idle: deque[Worker] = deque()
-        """Idle for longest first: after an answer, a worker needs a moment to prepare for its next request."""
+        """The longest idle first: after an answer, a worker needs a moment to prepare for its next request."""
         self._workers: set[Worker] = set()
         # One thread, which lives as long as the pool: workers die with the thread that started them.
         self._threads = ThreadPoolExecutor(1, f"plait-{program.code}")
@@ -41,7 +41,7 @@ class Pool:
         await self.stop()
 
     async def ask(self, request: bytes, seconds: float) -> Answer:
-        """Has a free worker answer a request. Raises `OutOfTime` or `Died`."""
+        """Sends a request to a free worker. Raises `OutOfTime` or `Died`."""
         async with self._slots:
             worker = await self._take()
             try:
@@ -50,7 +50,7 @@ class Pool:
                 self._give_back(worker)
 
     async def stop(self) -> None:
-        """Kills all workers, whatever they do, and waits until they are gone."""
+        """Kills all workers, whatever they are doing, and waits until they are gone."""
         self._stopped = True
         self._idle.clear()
         if not self._used:  # a simulation must not wait in real time
@@ -62,11 +62,11 @@ class Pool:
 
     @property
     def pids(self) -> frozenset[int]:
-        """The processes that run now."""
+        """The processes that are running now."""
         return frozenset(worker.pid for worker in self._workers)
 
     async def _all_given_back(self) -> None:
-        """Also the workers that are still starting: who has all slots knows that nobody has a worker."""
+        """Includes the workers that are still starting: holding all slots proves that no worker is in use."""
         async with contextlib.AsyncExitStack() as slots:
             for _ in range(self._size):
                 await slots.enter_async_context(self._slots)

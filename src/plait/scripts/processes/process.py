@@ -1,4 +1,4 @@
-"""A worker as a process of the operating system: started with nothing of the engine's, killed without asking."""
+"""A worker as an operating-system process: inherits nothing from the engine, and can be killed at any time."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Process:
         self._popen.kill()
 
     def discard(self) -> None:
-        """Ends one that nobody got to use. A process just started is gone in no time."""
+        """Ends a process that was never used. One that was just started ends quickly."""
         self.pipe.close()
         self._popen.kill()
         self._popen.wait()
 
     def wait(self) -> int:
-        """Collects what is left of it; the exit code, or the negative number of the signal that ended it."""
+        """Reaps the process; returns the exit code, or the negative number of the signal that ended it."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._popen.wait(_PATIENCE)
         self._popen.kill()

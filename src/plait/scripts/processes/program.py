@@ -1,4 +1,4 @@
-"""What runs in the processes of one language."""
+"""The program that runs in the processes of one language."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from plait.extras import MissingExtra
 @dataclass(frozen=True, slots=True)
 class Program:
     language: str
-    """As people write it."""
+    """The language's display name."""
     code: str
     """The first part of its error codes."""
     folder: Path
-    """Holds the package `sandbox`, with `Interpreter` in its module `interpreter`."""
+    """Contains the package `sandbox`, with `Interpreter` in its module `interpreter`."""
     package: str
-    """That the sandbox imports; the extra `scripts` brings it."""
+    """The package that the sandbox imports; the extra `scripts` installs it."""
 
     def paths(self) -> list[str]:
-        """Where a process finds its modules, beside the standard library."""
+        """Module search paths of a process, in addition to the standard library."""
         spec = find_spec(self.package)
         if spec is None or spec.origin is None:
             raise MissingExtra("scripts", self.language, self.package)

@@ -1,4 +1,4 @@
-"""The engine's end of the pipe to one worker: a request out, lines and one answer back."""
+"""The engine's end of the pipe to one worker: sends a request, receives lines and one answer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _LAST_LOOK = 0.01
 
 
 class WireClosed(Exception):
-    """The worker is gone, or speaks nonsense."""
+    """The worker is gone, or sent an invalid frame."""
 
 
 class Wire(asyncio.Protocol):
-    """Cuts what arrives into frames. What a worker sends is not trusted: a frame too long ends the connection."""
+    """Splits incoming data into frames. A worker is not trusted: a frame that is too long closes the connection."""
 
     def __init__(self) -> None:
         self.open = True
@@ -42,7 +42,7 @@ class Wire(asyncio.Protocol):
         return self._answer
 
     def expire(self) -> None:
-        """The time for the answer is over, unless it is in the pipe: a busy loop may not have read it yet."""
+        """The time for the answer is over, unless it is already in the pipe: a busy loop may not have read it yet."""
         asyncio.get_running_loop().call_later(_LAST_LOOK, _fail, self._answer, TimeoutError())
 
     def close(self) -> None:
@@ -82,4 +82,4 @@ class Wire(asyncio.Protocol):
 def _fail(answer: asyncio.Future[bytes], problem: Exception) -> None:
     if not answer.done():
         answer.set_exception(problem)
-        answer.exception()  # nobody may be waiting, and that is no mistake
+        answer.exception()  # there may be no caller, which is not an error

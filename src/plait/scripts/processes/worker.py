@@ -1,4 +1,4 @@
-"""One worker of the pool: a process and the wire to it. It has at most one script at a time."""
+"""One worker of the pool: a process and the wire to it. It runs at most one script at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .wire import Wire, WireClosed
 
 _START_SECONDS = 30.0
 _MAX_SCRIPTS = 10_000
-"""Scripts after which a worker is replaced, so that nothing can pile up in one."""
+"""Scripts after which a worker is replaced, so that leaks can't accumulate."""
 _LAST_WORDS = ord("X")
 _OUT_OF_TIME = frozenset({-signal.SIGALRM, -signal.SIGXCPU})
 
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 
 class Worker:
-    """Answers requests until it is killed, dies or has done its share."""
+    """Answers requests until it is killed, dies or reaches its limit of scripts."""
 
     def __init__(self, program: Program, process: Process, wire: Wire, reaper: Executor) -> None:
         self._program = program
@@ -70,7 +70,7 @@ class Worker:
         return not self._ended and self._wire.open and self._scripts < _MAX_SCRIPTS and self._process.alive()
 
     async def ask(self, request: bytes, seconds: float) -> Answer:
-        """The answer to a request. A worker that does not answer in time is no more."""
+        """The answer to a request. A worker that does not answer in time is killed."""
         self._scripts += 1
         answering = self._wire.ask(len(request).to_bytes(4, "big") + request)
         try:
@@ -84,7 +84,7 @@ class Worker:
         return Answer(answer[:1], answer[1:], self._printed)
 
     def kill(self) -> None:
-        """Ends it, whatever it does. Who waits for an answer learns that there is none."""
+        """Kills it, whatever it is doing. A caller that waits for an answer gets an error."""
         if not self._ended:
             self._ended = True
             self._process.kill()
@@ -105,7 +105,7 @@ class Worker:
             raise self._unavailable("a worker ended while it was starting") from None
 
     async def _within(self, seconds: float, answering: asyncio.Future[bytes]) -> bytes:
-        """Kills the worker if the answer takes longer, or if nobody wants it any more."""
+        """Kills the worker if the answer takes longer, or if the caller is cancelled."""
         timer = asyncio.get_running_loop().call_later(seconds, self._wire.expire)
         try:
             return await answering

@@ -1,7 +1,7 @@
-"""Limits of the operating system on a worker, set from outside: they hold even if the interpreter were broken.
+"""Operating-system limits on a worker, set from outside: they hold even with a vulnerable interpreter.
 
-No new files or sockets, no writes to files, no core dumps, and memory that ends somewhat above what the code may take:
-the interpreter should say so first. Only Linux lets one process limit another.
+No new files or sockets, no writes to files, no core dumps, and a memory limit somewhat above that of the code: the
+interpreter should report it first. Only Linux lets one process limit another.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _FIXED: Final = {
 
 
 class Cage:
-    """Knows the workers that it has limited."""
+    """Remembers the workers that it has limited."""
 
     def __init__(self) -> None:
         self._base: dict[int, int] = {}
-        """Address space of each worker before it ran anything."""
+        """Address space of each worker before its first run."""
 
     @property
     def pids(self) -> frozenset[int]:
-        """The workers that ran something, the dead among them."""
+        """The workers that ran something, including dead ones."""
         return frozenset(self._base)
 
     def limit(self, pid: int | None, memory: int) -> None:
-        """Before a run."""
+        """Called before a run."""
         if pid is None or sys.platform != "linux":
             return
         with contextlib.suppress(ProcessLookupError, FileNotFoundError):
@@ -42,7 +42,7 @@ class Cage:
             resource.prlimit(pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
 
     def _fix(self, pid: int) -> None:
-        if len(self._base) > 64:  # of workers that are long gone
+        if len(self._base) > 64:  # most belong to workers that are long gone
             self._base.clear()
         with open(f"/proc/{pid}/statm", "rb") as file:
             self._base[pid] = int(file.read().split()[0]) * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""Conditions of the type `python_sandbox`: `evaluate(output, context)` of some code, called in the sandbox."""
+"""Conditions of the type `python_sandbox`: calls `evaluate(output, context)` of the code in the sandbox."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .limits import PythonLimits
 from .sandbox import PythonSandbox
 
 _CALL: Final = "\nevaluate(__output, __context)"
-"""The names are the sandbox's own: code may use `output` for whatever it likes."""
+"""The names are reserved by the sandbox: code may use `output` for its own purposes."""
 
 
 class ConditionSandbox:

@@ -17,9 +17,9 @@ _FIXES: dict[Kind, str] = {
 
 
 class PythonError(InvalidInput):
-    """`message` names the type of an exception, never a value; `line` is 0 where it is not known.
+    """`message` names the type of an exception, never a value; `line` is 0 if unknown.
 
-    `told` is what the exception itself says. It may hold values: only for who may see what the code was given.
+    `told` is the exception's own message. It may contain values: only for readers who may see the code's input.
     """
 
     def __init__(self, kind: Kind, message: str, line: int = 0, told: str = "") -> None:

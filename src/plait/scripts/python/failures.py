@@ -1,4 +1,4 @@
-"""From what the interpreter says to our error. Texts of exceptions may hold values: only types and lines are told."""
+"""Maps the interpreter's errors to ours. Exception texts may contain values, so only types and lines are reported."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Run:
         self._pid: int | None = None
         self._ended = False
         self._lock = Lock()
-        """Around the worker's id: a worker that is done with this run may have another's already."""
+        """Guards the worker's id: a worker that is done with this run may already have another's."""
 
     def work(self, pool: Monty, cage: Cage) -> Any:
         """The value of the last expression. Raises a `PythonError`."""
@@ -56,7 +56,7 @@ class Run:
             raise error_of(error, self._limits) from None
 
     def end(self) -> None:
-        """Kills its worker, whatever it does."""
+        """Kills its worker, whatever it is doing."""
         with self._lock:
             self._ended = True
             self._kill()

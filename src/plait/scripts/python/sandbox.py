@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 MAX_WORKERS: Final = 4
 _MAX_RUNS: Final = 10_000
-"""Runs after which a worker is replaced, so that nothing can pile up in one."""
+"""Runs after which a worker is replaced, so that leaks can't accumulate."""
 _GRACE: Final = 0.05
-"""Seconds in which the interpreter may stop by itself after its time; then the worker is killed."""
+"""Seconds for the interpreter to stop by itself after its time; then the worker is killed."""
 
 
 def _nobody(line: str) -> None:
-    """Who wants no printed lines."""
+    """Discards printed lines."""
 
 
 class PythonSandbox:
-    """Runs beyond the number of workers wait in the order in which they came.
+    """Runs beyond the number of workers wait in order of arrival.
 
-    A thread a worker: the asynchronous pool of the same library makes Python abort when it exits.
+    Uses one thread per worker: the asynchronous pool of the same library makes Python abort at exit.
     """
 
     def __init__(self, size: int = MAX_WORKERS) -> None:
@@ -62,7 +62,7 @@ class PythonSandbox:
     ) -> Any:
         """The value of the last expression. `printed` is called from another thread. Raises a `PythonError`.
 
-        A worker that died was perhaps killed for another's sake: the code gets a second one.
+        A worker may have died because of another run, so the code gets a second one.
         """
         try:
             return await self._run(code, arguments, limits, printed)
@@ -72,12 +72,12 @@ class PythonSandbox:
         return await self._run(code, arguments, limits, printed)
 
     async def stop(self) -> None:
-        """Kills all workers, whatever they do, and waits until they are gone."""
+        """Kills all workers, whatever they are doing, and waits until they are gone."""
         self._stopped = True
         for run in self._runs:
             run.end()
         if self._pool is None:
-            self._threads.shutdown(wait=False)  # nothing is under way: a simulation must not wait in real time
+            self._threads.shutdown(wait=False)  # nothing is in flight: a simulation must not wait in real time
         else:
             await asyncio.to_thread(self._shut_down, self._pool)
 
@@ -96,7 +96,7 @@ class PythonSandbox:
         if self._stopped:
             raise Unavailable("python.stopped", "Python can't run", why="the engine is stopping", fix="start it again")
         with extra("scripts", "Python in a sandbox"):
-            from .run import Run  # with the first run, and not before
+            from .run import Run  # only with the first run
         run = Run(code, arguments, limits, printed)
         self._runs.add(run)
         try:

@@ -1,1 +1,1 @@
-"""Ended runs outside the database: one document a run, in a folder."""
+"""Ended runs outside the database: one document per run, in a folder."""

@@ -1,4 +1,4 @@
-"""Where archived runs are kept: a folder, or object storage."""
+"""Archives of ended runs: a folder, or object storage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _SCHEME, _OBJECTS = "file://", "s3://"
 
 class Archive(Protocol):
     async def put(self, name: str, content: bytes) -> None:
-        """Durable when this returns. Replaces a document of that name: a removal that was interrupted comes again."""
+        """Stores a document; durable when this returns. Replaces one of the same name: an interrupted removal is
+        repeated."""
         ...
 
     async def find(self, folder: str, run_id: str) -> bytes | None:
@@ -75,7 +76,7 @@ class FolderArchive:
 
 
 def _find(folder: Path, run_id: str) -> bytes | None:
-    months = [each for each in folder.iterdir() if each.is_dir()] if folder.is_dir() else []  # people pack old ones
+    months = [each for each in folder.iterdir() if each.is_dir()] if folder.is_dir() else []  # people may pack old ones
     for month in sorted(months, reverse=True):
         if found := [file for file in month.iterdir() if is_of(file.name, run_id)]:
             return max(found, key=lambda file: file.name).read_bytes()
@@ -83,7 +84,7 @@ def _find(folder: Path, run_id: str) -> bytes | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all, also after a power cut. For its owner only, as the database is."""
+    """Writes the file atomically, even across a power cut. Readable for its owner only, as the database is."""
     _make_folder(path.parent)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with open(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as file:
@@ -95,7 +96,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    """Durable, as what is written there: the first run of a month makes it."""
+    """Creates a folder durably, like its contents: the first run of a month does."""
     if not folder.is_dir():
         _make_folder(folder.parent)
         folder.mkdir(exist_ok=True)

@@ -1,11 +1,11 @@
-"""What an archive keeps of a run: its rows as the database had them, in lines of JSON, compressed.
+"""The format of an archived run: its rows as the database had them, in lines of compressed JSON.
 
     ["plait.archive", 1]
     ["run", [columns]]
     ["log", [columns]]…  ["blob", [hash, base64]]…  ["approval", …]…  ["dead_letter", …]…  ["line", …]…
 
-Where the database is encrypted its rows are sealed, and stay so here: the archive can be read as long as the keys in
-the database are, and an erasure reaches it.
+If the database is encrypted its rows are sealed, and stay so here: the archive is readable as long as the keys in the
+database are, and an erasure covers it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from plait.stores.log_rows import log_columns, log_row
 
 _HEAD = ["plait.archive", 1]
 _NUMBER = 0
-"""Runs have no number outside a database; the checksums of log rows are made with this one."""
+"""Runs have no number outside a database; the checksums of log rows are computed with this one."""
 _lines = msgspec.json.Encoder()
 
 
@@ -35,19 +35,19 @@ class ArchivedRun(msgspec.Struct, frozen=True):
     log: list[LogRow]
     blobs: list[tuple[str, bytes]] = []
     snapshot: Snapshot | None = None
-    """Of a run whose first events were compacted."""
+    """Present if the run's first events were compacted."""
     approvals: list[Approval] = []
     dead_letters: list[DeadLetter] = []
     lines: list[Line] = []
 
 
 def encode(run: ArchivedRun) -> bytes:
-    """The same run gives the same bytes."""
+    """Encodes a run; the same run always gives the same bytes."""
     return gzip.compress(_lines.encode_lines([_HEAD, *_entries(run)]), mtime=0)
 
 
 def decode(content: bytes) -> ArchivedRun:
-    """Refuses what is damaged, and what another release wrote."""
+    """Decodes a run; raises for damaged content, and for that of another release."""
     try:
         head, first, *rest = map(msgspec.json.decode, gzip.decompress(content).splitlines())
         if head != _HEAD or first[0] != "run":
@@ -61,7 +61,7 @@ def decode(content: bytes) -> ArchivedRun:
 
 
 def _run_row(columns: list[Any]) -> RunRow:
-    """Without what only a database has: its number, and whether a worker is at one of its tasks."""
+    """The row without what only a database has: its number, and whether a worker has claimed one of its tasks."""
     return rows.run_row((*columns[: rows.NUMBER], _NUMBER, *columns[rows.NUMBER :], False))
 
 

@@ -1,4 +1,4 @@
-"""What archived runs are called: `<namespace>/<month of the end>/<id>-<created>.jsonl.gz`.
+"""Names of archived runs: `<namespace>/<month of the end>/<id>-<created>.jsonl.gz`.
 
 By namespace and month, so that months can be moved and deleted as a whole.
 """
@@ -27,17 +27,17 @@ def folder_of(namespace: str) -> str:
 
 
 def start_of(run_id: str) -> str:
-    """Of the names of all runs that had this id."""
+    """Prefix of the names of all runs with this id."""
     return f"{_part(run_id)}-"
 
 
 def is_of(name: str, run_id: str) -> bool:
-    """Whether a name is that of such a run, and not of one whose id only begins like this one."""
+    """Whether a name belongs to such a run, and not to one whose id only starts with this one."""
     start = start_of(run_id)
     return name.startswith(start) and name.endswith(_ENDING) and name[len(start) : -len(_ENDING)].isdecimal()
 
 
 def _part(text: str) -> str:
-    """A name that every file system takes; what is too long for it ends with a hash."""
+    """A name valid in every file system; one that is too long is cut and gets a hash."""
     name = quote(text, safe="@=+,")
     return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}~{hashlib.sha256(text.encode()).hexdigest()[:16]}"

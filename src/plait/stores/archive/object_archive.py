@@ -1,5 +1,5 @@
-"""An archive in S3-compatible object storage. Where that is, and the keys to it, are what its other clients use:
-`AWS_ENDPOINT`, `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, or the role of the machine."""
+"""An archive in S3-compatible object storage. Address and credentials are those of its other clients: `AWS_ENDPOINT`,
+`AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, or the role of the machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.kernel.errors import InvalidInput, Unavailable
 from .names import is_of, start_of
 
 _FEW = 10
-"""Names that are asked for at a time: that of the run is the first."""
+"""Names listed at a time: that of the run is the first."""
 
 
 class ObjectArchive:
@@ -30,7 +30,7 @@ class ObjectArchive:
             raise InvalidInput("archive.bad_place", f"{url} names no bucket", why=_first_line(error), fix=fix) from None
 
     async def put(self, name: str, content: bytes) -> None:
-        """The store has it whole, or not at all."""
+        """Stores a document, atomically."""
         try:
             await self._obstore.put_async(self._store, name, content)
         except (self._error, OSError) as error:
@@ -58,7 +58,7 @@ class ObjectArchive:
         return None
 
     async def _newest(self, month: str, run_id: str) -> str | None:
-        """Names come in order: those of the run stand together."""
+        """The newest document of a run. Names are listed in order: those of one run are adjacent."""
         start, newest = f"{month}/{start_of(run_id)}", None
         async for page in self._obstore.list(self._store, month, offset=start, chunk_size=_FEW):
             for each in page:

@@ -1,4 +1,4 @@
-"""A store that forgets: for tests and simulation."""
+"""A volatile store: for tests and simulation."""
 
 from .store import Faults, MemoryStore, Moment
 

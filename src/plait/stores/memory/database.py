@@ -1,7 +1,6 @@
-"""Empty databases in memory. Who makes thousands of stores, as tests and simulations do, would wait for little else if
-each was made by all migrations: one is, and the others are copies of it. One that was used is emptied and used again,
-since its statements are compiled.
-"""
+"""Empty databases in memory. Tests and simulations create thousands of stores; running all migrations for each would
+dominate their time. So one is migrated and the others are copies. A used database is emptied and reused, because its
+statements are compiled already."""
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -32,16 +31,16 @@ class _Table:
     empty: str
     fill: str
     rows: list[tuple[Any, ...]]
-    """That a new database has."""
+    """Rows that a new database has."""
 
 
 def take() -> apsw.Connection:
-    """A database as a new file is, of the newest schema."""
+    """A database like a new file, of the newest schema."""
     return _spare.pop() if _spare else _new()
 
 
 def give_back(db: apsw.Connection) -> None:
-    """Nobody uses it any more."""
+    """Takes back an unused database."""
     if len(_spare) >= _KEPT or db.in_transaction or next(db.execute(_HAS_TEXTS))[0]:  # a full-text index is not emptied
         db.close()
         return

@@ -1,7 +1,7 @@
 """The SQLite store in memory, able to fail on purpose.
 
-It outlives the engines that use it, as a disk does: a crash is simulated by dropping an engine and opening
-another on the same store. Commits stay on the event loop's thread, so that a simulation repeats itself.
+It outlives the engines that use it, as a disk does: a crash is simulated by dropping an engine and opening another on
+the same store. Commits stay on the event loop's thread, so that a simulation is repeatable.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from plait.stores.sqlite.commit import commit
 from . import database
 
 Moment = Literal["before", "inside", "after"]
-"""Of a commit. before: nothing is written. inside: all is written, then rolled back. after: it is committed
-all the same, but nobody is told."""
+"""Moments of a commit. `before`: nothing is written. `inside`: everything is written, then rolled back. `after`: it is
+committed, but the answer is lost."""
 
 Faults = Callable[[Moment, Sequence[Write]], None]
-"""Asked at each moment of each commit; what it raises is what the caller sees."""
+"""Called at each moment of each commit; the caller gets the exception it raises."""
 
 
 class MemoryStore(SqliteStore):
@@ -47,7 +47,7 @@ class MemoryStore(SqliteStore):
             self._db = self._reader = database.take()
 
     async def close(self) -> None:
-        """Keeps everything, for the next engine."""
+        """Keeps everything for the next engine."""
 
     async def integrity(self) -> list[str]:
         """There is no file to be damaged."""
@@ -62,7 +62,7 @@ class MemoryStore(SqliteStore):
         await super().close()
 
     async def _choose_thread(self) -> None:
-        """Never: commits stay on the event loop's."""
+        """Never moves: commits stay on the event loop's thread."""
 
     def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
         """There is no other process."""

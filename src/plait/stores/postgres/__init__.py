@@ -1,4 +1,4 @@
-"""PostgreSQL, the store of many engines: each writes the shards it holds, and hears of the others by notices."""
+"""PostgreSQL, the store for many engines: each writes the shards it holds, and is notified of the others' changes."""
 
 from plait.extras import extra
 

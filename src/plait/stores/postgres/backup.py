@@ -1,11 +1,11 @@
-"""A copy of our schema in one file, and a schema made of such a copy.
+"""A copy of our schema in one file, and its restore.
 
     backup.json          format, schema version, the columns of each table, where the sequences are
     tables/<name>        its rows, as COPY … (format binary) gives them
 
-All rows are read in one transaction, so they are those of one moment, whatever engines write meanwhile. It is restored
-by making the schema of that version and copying the rows back, all or nothing; the next engine that opens the database
-brings it to a newer schema.
+All rows are read in one transaction, so they are a consistent snapshot, whatever engines write meanwhile. A restore
+creates the schema of that version and copies the rows back, all or nothing; the next engine that opens the database
+migrates it to a newer schema.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ _SQL = statements.load("plait.stores.postgres", "backup.sql")
 _FORMAT = "plait.backup/1"
 _MANIFEST = "backup.json"
 _PATIENT = {"idle_in_transaction_session_timeout": "0"}
-"""Between two tables it may write for a while."""
+"""Writing may take a while between two tables."""
 
 
 class Manifest(msgspec.Struct, frozen=True):
     format: str
     version: int
     columns: dict[str, list[str]]
-    """By table."""
+    """Columns by table."""
     sequences: dict[str, int]
 
 
 async def backup(url: str, target: Path) -> None:
-    """Whole or not at all. Refuses to write over a file."""
+    """Writes a backup, atomically. Refuses to overwrite a file."""
     address = Address(url)
     with without_retry(), readable_errors(address), _written(target) as archive:
         connection = await connect(address, _PATIENT)
@@ -68,7 +68,7 @@ async def backup(url: str, target: Path) -> None:
 
 @contextmanager
 def _written(target: Path) -> Generator[zipfile.ZipFile]:
-    """A new file, for its owner only, as the database is; there when the block ends, and not before."""
+    """A new archive for its owner only, as the database is; it appears when the block ends, and not before."""
     with new_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         yield archive
 
@@ -85,7 +85,7 @@ async def _write(connection: Connection, address: Address, archive: zipfile.ZipF
                 _SQL["rows"].replace("any_table", table).replace("any_columns", ", ".join(map('"{}"'.format, names)))
             )
             await connection.copy_from_query(query, output=cast("BinaryIO", file), format="binary", timeout=NO_LIMIT)
-    # Read last: a sequence goes on outside of transactions, and must not be behind any row
+    # Read last: a sequence advances outside of transactions, and must not be behind any row
     found = await connection.fetch(_SQL["sequences"])
     sequences: dict[str, int] = {row["sequencename"]: row["last_value"] for row in found}
     archive.writestr(_MANIFEST, msgspec.json.encode(Manifest(_FORMAT, version, columns, sequences)))
@@ -106,7 +106,7 @@ async def _state(connection: Connection, address: Address) -> SchemaState:
 
 
 async def restore(url: str, source: Path) -> None:
-    """Into a database that has no schema `plait`, or an empty one; all or nothing."""
+    """Restores into a database without a schema `plait`, or with an empty one; all or nothing."""
     address = Address(url)
     with without_retry(), readable_errors(address), _opened(source) as archive:
         manifest = _manifest(archive)
@@ -130,8 +130,8 @@ async def _make(connection: Connection, address: Address, manifest: Manifest) ->
 
 
 async def _read(connection: Connection, archive: zipfile.ZipFile, manifest: Manifest) -> None:
-    for table, names in sorted(manifest.columns.items(), key=lambda each: each[0] != PARTITIONS):  # that one first
-        await connection.execute(_SQL["empty"].replace("any_table", table))  # of what its migrations put there
+    for table, names in sorted(manifest.columns.items(), key=lambda each: each[0] != PARTITIONS):  # that table first
+        await connection.execute(_SQL["empty"].replace("any_table", table))  # rows inserted by its migrations
         with archive.open(f"tables/{table}") as file:
             await connection.copy_to_table(
                 table,

@@ -1,6 +1,6 @@
-"""Reads of many that are asked for one by one: those that come together are one query.
+"""Batched reads: keys requested one by one at the same time are one query.
 
-An engine that takes shards over loads hundreds of runs at once. A round trip for each would cost more than the runs.
+An engine that takes over shards loads hundreds of runs at once. A round trip for each would cost more than the runs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 _AT_ONCE = 32
-"""Keys of one query: logs may be long."""
+"""Most keys in one query: logs may be long."""
 
 
 class Batched(Generic[T]):
@@ -23,7 +23,7 @@ class Batched(Generic[T]):
         self._scheduled = False
 
     async def get(self, key: str) -> T | None:
-        """None if there is nothing under that key."""
+        """The value of a key; None if there is none."""
         loop = asyncio.get_running_loop()
         found: asyncio.Future[T | None] = loop.create_future()
         self._wanted.setdefault(key, []).append(found)

@@ -1,11 +1,11 @@
 """The group commit on PostgreSQL: the writes of many runs as one transaction.
 
 Most decisions consist of log rows, new and changed run rows, inputs taken or sent, and timers. Those of all writes
-together go to the server as one statement, which is a transaction of its own: one round trip, one fsync.
-Rarer rows follow in the same transaction, a statement a table. Only when an epoch is refused or a constraint
-broken are the writes looked at one by one, to find out which; that never happens to a healthy owner.
+together go to the server as one statement, which is a transaction by itself: one round trip, one fsync. Rarer rows
+follow in the same transaction, one statement per table. Only if an epoch is refused or a constraint broken are the
+writes applied one by one, to find out which; that never happens to a healthy owner.
 
-A run's row in `shards` stays locked until the commit: whoever takes the shard over gets it after, or not yet.
+A shard's row stays locked until the commit: a takeover gets it after, or not yet.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _REFUSED = (
     NotWaiting,
     RecordChanged,
 )
-"""What one of the writes may meet: its place is taken, there is no such run, its claim does not hold, it removes a run
-that is needed, it replaces the start of one that waits no more, or a record has changed."""
+"""Failures of a single write: its place is taken, there is no such run, its claim is lost, it removes a run that is
+needed, it replaces the start of a run that no longer waits, or a record has changed."""
 
 
 async def commit(session: Session, writes: Sequence[Write]) -> list[Verdict]:
@@ -51,7 +51,7 @@ async def commit(session: Session, writes: Sequence[Write]) -> list[Verdict]:
 
 
 async def _at_once(session: Session, writes: Sequence[Write], found: Numbers) -> bool:
-    """False when an epoch was refused; then nothing is written."""
+    """False if an epoch was refused; then nothing is written."""
     if len({write.run_id for write in writes}) == len(writes) or len(waves(writes)) == 1:
         if writes and all(write.finished is not None for write in writes):
             await write_reports(session.connection, writes, session.origin)
@@ -110,8 +110,8 @@ async def _apply(session: Session, writes: Sequence[Write], found: Numbers) -> b
 
 
 def waves(writes: Sequence[Write]) -> list[list[Write]]:
-    """Writes of one run in the order they came, each in a wave of its own; those of different runs together, and
-    inputs for one run that come one after the other. No wave ends a claim twice."""
+    """Groups writes so that those of one run keep their order, each in its own wave; those of different runs share
+    waves, as do consecutive inputs for one run. No wave ends a claim twice."""
     found: list[list[Write]] = []
     last: dict[RunId, tuple[int, bool]] = {}
     ended: set[Claim] = set()

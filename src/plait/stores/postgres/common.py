@@ -1,4 +1,4 @@
-"""What most decisions consist of, of many writes together, in one statement: the shortest that has all of it."""
+"""The common rows of many writes in one statement: the shortest that has all the parts needed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .run_texts import has_error, has_text
 Proof: TypeAlias = tuple[Sequence[int], Sequence[int]]
 """Shards, and the epochs that they must have."""
 Numbers: TypeAlias = Mapping[RunId, int]
-"""Of runs that are new or were not used lately."""
+"""Numbers of runs that are new or were not used recently."""
 
 _RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 24, 7, 11, 3, 5, 2, 2, 4
 _LABEL = 5
-"""How many columns each kind of row has."""
+"""Number of columns of each kind of row."""
 
 _LOGS, _RUNS, _OTHERS = (SQL[name] for name in ("log_parts", "run_parts", "other_parts"))
 _SHAPES = ((_LOGS,), (_LOGS, _RUNS), (_LOGS, _RUNS, _OTHERS))
 COMMITS = [SQL["commit"].format(parts=", ".join(shape)) for shape in _SHAPES]
-"""Of events alone; of runs and their events; of all."""
+"""The statements for events alone; for runs and their events; for everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Session:
 
 
 async def write_common(session: Session, writes: Sequence[Write], found: Numbers, proof: Proof) -> bool:
-    """False when an epoch was refused; then nothing is written."""
+    """False if an epoch was refused; then nothing is written."""
     created = [_first_row(write.create, write) for write in writes if write.create is not None]
     failed: list[str] = []
     logs: list[Row] = []
@@ -104,7 +104,7 @@ async def write_common(session: Session, writes: Sequence[Write], found: Numbers
 
 
 def _first_row(row: RunRow, write: Write) -> RunRow:
-    """A run's row as its first write leaves it: one statement can't insert a row and change it too."""
+    """A run's row after its first write: one statement can't insert a row and update it too."""
     patch = write.patch
     if patch is None:
         return row
@@ -124,8 +124,8 @@ def _first_row(row: RunRow, write: Write) -> RunRow:
 
 
 def _news(write: Write) -> News | None:
-    """Whether another process may wait for it: an input, an answer, a task, a run that it owns now. That a run of ours
-    began, or has another place in lists, it may only want to show."""
+    """Whether to notify other processes: `due` for an input, an answer, a task, or a run that may be theirs now;
+    `shown` if a run only started or changed its place in lists."""
     if (
         write.inbox
         or write.children

@@ -29,7 +29,7 @@ Fill = Callable[[Connection], Awaitable[None]]
 
 _SETTINGS = {
     "jit": "off",
-    # An engine that is frozen in the middle of a transaction must not keep rows from others for ever.
+    # An engine that is frozen in the middle of a transaction must not hold row locks for ever.
     "idle_in_transaction_session_timeout": "10s",
 }
 
@@ -44,7 +44,7 @@ AWAY = (
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.TooManyConnectionsError,
 )
-"""What a call meets when the server is away, goes away meanwhile, or takes no more connections."""
+"""Errors when the server is unavailable, disconnects, or accepts no more connections."""
 
 BROKEN = (
     asyncpg.PostgresSystemError,
@@ -52,7 +52,7 @@ BROKEN = (
     asyncpg.InvalidSchemaNameError,
     asyncpg.UndefinedTableError,
 )
-"""What a call meets when the server has trouble with its disk, or somebody dropped our tables."""
+"""Errors when the server has disk trouble, or our tables were dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Address:
     url: str
 
     def __str__(self) -> str:
-        """For messages: where it is, and nothing that may be secret."""
+        """The address for messages, without secrets."""
         try:
             parts = urlsplit(self.url)
             place = parts.netloc.rpartition("@")[2]
@@ -91,17 +91,17 @@ async def connect(address: Address, settings: dict[str, str]) -> Connection:
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """How far a schema's migrations are."""
+    """The progress of a schema's migrations."""
 
     made: int
-    """Migrations that are complete."""
+    """Complete migrations."""
     step: int
-    """Steps of the next one that are done."""
+    """Completed steps of the next one."""
 
 
 async def migrate(connection: Connection, address: Address, after: Mapping[str, Fill]) -> None:
-    """Brings the database to the newest schema; refuses one that this Plait can't work on. `after` says what else is to
-    be done once a migration's statements are. There is no limit of time: a large database takes minutes."""
+    """Migrates the database to the newest schema; raises if this Plait can't work on it. `after` has further work to do
+    after a migration's statements. There is no time limit: a large database takes minutes."""
     if _is_ready(await schema_state(connection, address)):
         return
     while not await connection.fetchval(SQL["lock_schema"]):  # noqa: ASYNC110 -- who waits in a statement is in the way
@@ -120,7 +120,7 @@ async def migrate(connection: Connection, address: Address, after: Mapping[str, 
             assert state is not None
             await _make_next(connection, state, after)
     finally:
-        with suppress(*AWAY):  # then it is gone with the connection
+        with suppress(*AWAY):  # otherwise the lock ends with the connection
             await connection.execute(SQL["unlock_schema"])
 
 
@@ -129,7 +129,7 @@ def _is_ready(state: SchemaState | None) -> bool:
 
 
 async def _make_all(connection: Connection, after: Mapping[str, Fill], version: int | None = None) -> None:
-    """Of a new database, or the first of them; in a transaction of the caller's."""
+    """Runs all migrations of a new database, or the first `version` of them; in the caller's transaction."""
     for name, script in _MIGRATIONS[:version]:
         await connection.execute(at_once(script), timeout=NO_LIMIT)
         if name in after:
@@ -138,7 +138,7 @@ async def _make_all(connection: Connection, after: Mapping[str, Fill], version: 
 
 
 async def _make_next(connection: Connection, state: SchemaState, after: Mapping[str, Fill]) -> None:
-    """One migration with steps, or all that come before it in one transaction."""
+    """Runs one migration with steps, or all that come before it in one transaction."""
     _, script = _MIGRATIONS[state.made]
     if steps := steps_of(script):
         await make_steps(connection, steps, state.step)
@@ -155,13 +155,13 @@ async def _make_next(connection: Connection, state: SchemaState, after: Mapping[
 
 
 async def _set_version(connection: Connection, made: int) -> None:
-    """Earlier releases look at one number only: the last migration that they must know."""
+    """Sets the version. Earlier releases read one number only: the last migration that they must know."""
     needed = max((n for n, (_, script) in enumerate(_MIGRATIONS[:made], start=1) if not expands(script)), default=0)
     await connection.execute(SQL["set_version"], needed, made)
 
 
 async def schema_state(connection: Connection, address: Address) -> SchemaState | None:
-    """None where there is no Plait yet."""
+    """The state of the schema; None if Plait has not been set up."""
     found = await connection.fetchrow(SQL["find_schema"])
     assert found is not None
     versioned, relations, _ = found
@@ -180,7 +180,7 @@ async def schema_state(connection: Connection, address: Address) -> SchemaState 
 
 
 async def _versions(connection: Connection) -> tuple[int, int | None, int]:
-    """The second and third are noted since schema 14."""
+    """The version, and since schema 14 the complete migrations and steps."""
     found = json.loads(await connection.fetchval(SQL["schema_version"]))
     return found["version"], found.get("made"), found.get("step", 0)
 
@@ -195,7 +195,7 @@ def _too_new(what: str, version: int) -> Unavailable:
 
 
 async def make_schema(connection: Connection, address: Address, version: int, after: Mapping[str, Fill]) -> None:
-    """Of a version that may be older, in a database that has none; in a transaction of the caller's."""
+    """Creates a schema of a possibly older version in a database without one; in the caller's transaction."""
     if version > len(_MIGRATIONS):
         raise _too_new(f"a backup for {address}", version)
     await _make_room(connection)
@@ -205,7 +205,7 @@ async def make_schema(connection: Connection, address: Address, version: int, af
 async def _make_room(connection: Connection) -> None:
     found = await connection.fetchrow(SQL["find_schema"])
     assert found is not None
-    if not found[2]:  # an administrator may have made it for us, and not let us make one
+    if not found[2]:  # an administrator may have created it for us, and not let us create one
         await connection.execute(SQL["make_schema"])
     await connection.execute(SQL["make_version"])
     await connection.execute(SQL["start_version"])
@@ -213,7 +213,7 @@ async def _make_room(connection: Connection) -> None:
 
 @contextmanager
 def readable_errors(address: Address) -> Generator[None]:
-    """PostgreSQL's errors as ours: what happened, why, what to do."""
+    """Converts PostgreSQL's errors to ours: what happened, why, what to do."""
     try:
         yield
     except asyncpg.InvalidAuthorizationSpecificationError as error:  # a wrong password is one of these
@@ -269,7 +269,7 @@ def readable_errors(address: Address) -> Generator[None]:
 
 @contextmanager
 def without_retry() -> Generator[None]:
-    """For what ends with the error, as a start does: nothing goes on by itself when the server is back."""
+    """Errors for operations that end with the error, like a start: nothing retries when the server is back."""
     try:
         yield
     except Unavailable as error:
@@ -279,7 +279,7 @@ def without_retry() -> Generator[None]:
 
 
 def _why(error: BaseException) -> str:
-    """A transaction that can't be rolled back either says only that: what came before it is the reason."""
+    """The reason of an error. If the rollback fails too, the earlier error is the reason."""
     first = error.__context__
     if isinstance(error, asyncpg.InterfaceError) and isinstance(first, AWAY):
         return _why(first)

@@ -1,4 +1,4 @@
-"""Engines with different code on one PostgreSQL: what they tell each other, and runs that move between them."""
+"""Engines with different code on one PostgreSQL: their announcements, and runs that move between them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def _emptied(connection: Connection) -> list[str]:
 
 
 async def write_moves(connection: Connection, origin: str, writes: Sequence[Write]) -> None:
-    """Each run has its place in a pool by its id, so that what follows it gets there, too."""
+    """Moves runs to pools. A run's shard in a pool follows from its id, so that later rows get there, too."""
     following = [(write.run_id, write.shard) for write in writes if write.pool == FOLLOW]
     if following:
         await connection.execute(SQL["follow"], *map(list, zip(*following, strict=True)))

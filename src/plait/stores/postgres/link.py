@@ -1,4 +1,4 @@
-"""Connections that are made when they are needed, and made anew after they were lost."""
+"""Connections opened on demand, and reopened after a loss."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Link:
         self._turn = asyncio.Lock()
         self._patience: Millis | None = None
         self._told: Millis | None = None
-        """Of the patience: what the connection has heard of."""
+        """The limit that the connection has been given."""
         self._cut_short = False
-        """The last user was cancelled. Its BEGIN may have been on its way: whoever is next would be inside a
-        transaction that nobody commits."""
+        """The last user was cancelled. Its BEGIN may have been in flight: the next user would be inside a transaction
+        that nobody commits."""
 
     def limit_idle(self, patience: Millis) -> None:
-        """How long a transaction may wait for us. One whose engine is frozen keeps rows from those who take over."""
+        """Limits how long a transaction may idle. One whose engine is frozen would block those that take over."""
         self._patience = patience
 
     @asynccontextmanager
@@ -43,10 +43,10 @@ class Link:
             try:
                 yield await self._ready()
             except (*AWAY, ReadOnlySQLTransactionError):
-                self._drop()  # a half-dead one too, or one to a standby: whoever is next gets a new one
+                self._drop()  # a half-dead one too, or one to a standby: the next user gets a new one
                 raise
             except asyncio.CancelledError:
-                self._cut_short = self._prepare is None  # what is prepared would be undone, and has no transactions
+                self._cut_short = self._prepare is None  # a reset would undo the preparation
                 raise
 
     async def close(self) -> None:
@@ -83,7 +83,7 @@ class Link:
 
 
 class Links:
-    """A few of them, for whoever comes; the one used last is used first."""
+    """A few connections, shared; the most recently used first."""
 
     def __init__(self, address: Address, settings: dict[str, str], size: int) -> None:
         self._all = [Link(address, settings) for _ in range(size)]

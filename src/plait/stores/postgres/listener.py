@@ -1,8 +1,8 @@
-"""The connection that listens: it hears notices, and holds the locks that say which owners live.
+"""The listening connection: it receives notifications, and holds the locks that show which owners live.
 
-An owner's lock lasts as long as this connection. When the process dies, however it dies, its connection
-closes and the lock is gone, so that another engine need not wait until the leases run out. A connection
-that is lost while the process lives is made again; what was missed meanwhile is made good by one call.
+An owner's lock lasts as long as this connection. When the process dies, however it dies, its connection closes and the
+lock is gone, so that another engine need not wait for the leases to expire. A connection that is lost while the process
+lives is reopened; one call makes up for missed notifications.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ log = logging.getLogger("plait.store")
 
 CHANNEL = "plait"
 _SHARDS = " shards"
-"""What a notice carries, after its origin, when engines came or gave shards up."""
+"""Suffix of a notification, after its origin, that engines came or released shards."""
 _SHOWN = " shown"
-"""What it carries when only runs of the sender's own began, ended or wait: nothing to do, only to show."""
+"""Suffix of a notification that runs of the sender only started, ended or wait: nothing to do, only to show."""
 FIRST_WAIT = 0.1
 LONGEST_WAIT = 5.0
 
 
 News = Literal["due", "shown"]
-"""That others may have something to do, or only something to show."""
+"""Whether other processes may have something to do, or only something to show."""
 
 
 class Listener:
     def __init__(self, address: Address, origin: str) -> None:
         self._link = Link(address, {"application_name": "plait listener"}, self._prepare)
         self._origin = origin
-        """What our own notices carry: they tell us nothing new."""
+        """The origin of our own notifications: they tell us nothing new."""
         self._callback: Callable[[], None] | None = None
         self._shown_callback: Callable[[], None] | None = None
         self._shards_callback: Callable[[], None] | None = None
         self._owners: dict[str, bool] = {}
-        """Whose locks are wanted, and whether this connection holds them. Changed only by who uses the link."""
+        """Owners whose locks are wanted, and whether this connection holds them. Changed only by the link's user."""
         self._listening = False
         self._calling = False
         self._shards_changed = False
         self._news = False
-        """More than something to show."""
+        """There was more than something to show."""
         self._lost = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
     def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
-        """Calls back on each notice, and when listening begins: what came before is found by looking."""
+        """Calls back on each notification, and when listening starts: earlier changes are found by reading."""
         self._callback, self._shown_callback = callback, shown or callback
         self._start()
         if self._listening:
@@ -57,12 +57,13 @@ class Listener:
             self._call_soon()
 
     def watch_shards(self, callback: Callable[[], None]) -> None:
-        """Calls back when another engine came, or gave shards up."""
+        """Calls back when another engine came, or released shards."""
         self._shards_callback = callback
         self._start()
 
     async def guard(self, owner: str) -> bool:
-        """Whether its lock is held: False while another of that name, or our own last connection, has it."""
+        """Whether the owner's lock is held: False while another of that name, or our own previous connection, has
+        it."""
         self._start()
         async with self._link.use() as connection:
             if self._owners.get(owner):
@@ -91,13 +92,13 @@ class Listener:
             self._keeper = asyncio.get_running_loop().create_task(self._keep(), name="plait.postgres.listen")
 
     async def _keep(self) -> None:
-        """Connects, and connects again whenever the connection was lost."""
+        """Connects, and reconnects whenever the connection was lost."""
         wait = FIRST_WAIT
         while True:
             self._lost.clear()
             try:
                 async with self._link.use():
-                    pass  # it is there now
+                    pass  # connected now
                 wait = FIRST_WAIT
                 await self._lost.wait()
             except Exception as error:
@@ -112,7 +113,7 @@ class Listener:
         for owner in self._owners:
             self._owners[owner] = await connection.fetchval(SQL["guard"], owner)
         self._listening = True
-        self._shards_changed = self._news = True  # or may have: nobody heard
+        self._shards_changed = self._news = True  # or may have: nobody listened
         self._call_soon()
 
     def _hear(self, _connection: object, _pid: int, _channel: str, payload: Any) -> None:
@@ -123,7 +124,7 @@ class Listener:
             self._call_soon()
 
     def _call_soon(self) -> None:
-        """Once for all notices that came together."""
+        """Calls back once for all notifications received together."""
         if not self._calling:
             self._calling = True
             asyncio.get_running_loop().call_soon(self._call)
@@ -140,12 +141,12 @@ class Listener:
 
 
 def shard_notice(origin: str) -> str:
-    """For engines that share the shards."""
+    """The notification that shards were released."""
     return origin + _SHARDS
 
 
 def notice(origin: str, news: News | None) -> str | None:
-    """For whoever waits for it; None: nobody does."""
+    """The payload of a notification; None: nobody needs one."""
     match news:
         case None:
             return None

@@ -1,20 +1,20 @@
-"""The partitions of the log on PostgreSQL: a new one now and then, and an old one that goes as a whole.
+"""The partitions of the log on PostgreSQL: new ones are added over time, and old ones are dropped as a whole.
 
-A run's number says which partition has its events: partition n begins at number n * 2^40. A new one is made first, and
-then the sequence of numbers jumps to where it begins, so its place never depends on how many numbers somebody drew. The
-newest can't be full: no insert wants a partition. Numbers that were drawn before the jump go to the partition before,
-and if that is gone, to the rest (`log_rest`), which is for whatever has no other place.
+A run's number determines the partition of its events: partition n starts at number n * 2^40. A new one is created
+first, and then the sequence of numbers jumps to its start, so its range never depends on how many numbers were drawn.
+The newest can't be full: no insert lacks a partition. Numbers drawn before the jump go to the previous partition, and
+if that is gone, to the rest (`log_rest`), which takes whatever has no other place.
 
     open ──── closed ──── no run of it is left ──── emptied ──── dropped
     new runs              removed one by one        at once      when the lock is free
 
-A partition is open for a forty-eighth of the time that is kept, at least ten minutes, and until it has some thousand
-runs. That makes fifty of them for a day of history or for a year, a few hundred for ten years that nobody removes, and
-one or two where little happens.
+A partition is open for a forty-eighth of the retention time, at least ten minutes, and until it has some thousand runs.
+That makes fifty of them for a day of history or for a year, a few hundred for ten years without removals, and one or
+two where little happens.
 
-Events of removed runs wait for the end of their partition, because that costs nothing, but no longer than for twice the
-time that partitions are open: then some runs live long. If few are left, they move to a new table that takes the
-partition's place; if many, the events of the others are deleted row by row.
+Events of removed runs wait for the end of their partition, because that costs nothing, but no longer than twice the
+time that partitions are open: then some runs live long. If few are left, they move to a new table that replaces the
+partition; if many, the events of the removed ones are deleted row by row.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ BLOBS = statements.load("plait.stores.postgres", "removals.sql")
 TEXTS = statements.load("plait.stores.postgres", "run_texts.sql")
 
 PARTITIONS = "log_partitions"
-"""The table that has them."""
+"""The table that lists them."""
 STRIDE = 1 << 40
 SHORTEST = Millis(10 * 60_000)
-"""That a partition is open."""
+"""Shortest time that a partition is open."""
 SHARE = 48
-"""Of the time that is kept, the part that a partition is open."""
+"""Divisor of the retention time: a partition is open for this fraction of it."""
 FEWEST = 10_000
-"""Numbers that are drawn while a partition is open; where fewer are, another is not worth it."""
+"""Fewest numbers drawn before the next partition is opened; with fewer, it is not worth it."""
 _LEFT = 2_000
-"""Rows that move to a new table while others wait: some milliseconds."""
+"""Most rows moved to a new table while others wait: some milliseconds."""
 _AT_ONCE = 10_000
 _BLOBS = 200
 
 Range: TypeAlias = tuple[int, int]
-"""Numbers: the first, and the one after the last."""
+"""Range of numbers: the first, and the one after the last."""
 EVERYTHING: Range = (0, 1 << 62)
 
 
@@ -76,8 +76,8 @@ class LogPartitions:
         self._warned = False
 
     async def tend(self) -> list[Range]:
-        """Does what is due. Returns where events of removed runs are to be deleted row by row: elsewhere they wait for
-        the end of their partition. Nowhere, while another process is at it."""
+        """Does what is due. Returns the ranges in which events of removed runs are to be deleted row by row: elsewhere
+        they wait for the end of their partition. None while another process does this."""
         async with self._use() as connection:
             if not await connection.fetchval(SQL["lock"]):
                 return []
@@ -91,14 +91,14 @@ class LogPartitions:
                     await connection.execute(SQL["unlock"])
 
     def _warn(self, error: Exception) -> None:
-        """Once, and not every minute."""
+        """Warns once, not every minute."""
         if not self._warned:
             self._warned = True
             log.warning("the log gets no new partitions, and events go row by row: this user must own it: %s", error)
 
 
 def open_for(kept: int) -> int:
-    """How long a partition is open, where the oldest one was made so long ago."""
+    """How long a partition is open, if the oldest one was created so long ago."""
     return max(SHORTEST, kept // SHARE)
 
 
@@ -109,9 +109,9 @@ async def _tend(connection: Connection) -> list[Range]:
     drawn_of_newest = drawn - newest.range[0]
     if drawn_of_newest >= FEWEST and now - newest.opened_at >= period:
         await _open_next(connection, newest.number + 1)
-    elif drawn_of_newest < 0:  # who made it was gone before the jump
+    elif drawn_of_newest < 0:  # its creator died before the jump
         await connection.execute(SQL["advance"], newest.range[0])
-    settled = now - newest.opened_at >= SHORTEST  # numbers that were drawn before it are used by now
+    settled = now - newest.opened_at >= SHORTEST  # numbers drawn before it are used by now
     waiting: list[Range] = []
     for partition in found:
         closed = partition is not newest
@@ -132,7 +132,7 @@ async def _tend(connection: Connection) -> list[Range]:
 
 
 def _between(waiting: Sequence[Range]) -> list[Range]:
-    """All numbers that are in none of these, which are in order."""
+    """All numbers outside these sorted ranges."""
     found: list[Range] = []
     start, end = EVERYTHING
     for first, after in waiting:
@@ -150,7 +150,7 @@ async def _open_next(connection: Connection, number: int) -> None:
             await _make(connection, number)
             await connection.execute(SQL["note_partition"], number)
     except asyncpg.LockNotAvailableError:
-        return  # the open one is as good for another while
+        return  # the open one will do for another while
     await connection.execute(SQL["advance"], first)
     log.info("partition %d of the log is open", number)
 
@@ -162,7 +162,7 @@ async def _make(connection: Connection, number: int) -> None:
 
 
 async def remake(connection: Connection) -> None:
-    """Those that are noted, in a schema that has the first one only."""
+    """Recreates the listed partitions in a schema that has only the first."""
     noted = {row[0] for row in await connection.fetch(SQL["list"])}
     if 0 not in noted:
         await connection.execute(_of(0, "drop"))
@@ -171,13 +171,13 @@ async def remake(connection: Connection) -> None:
 
 
 async def _end(connection: Connection, partition: Partition) -> bool:
-    """False if it is in use: there is another time."""
+    """Empties and drops a partition; False if it is in use: there is another time."""
     await _let_go_of_blobs(connection, partition.range)
     try:
         async with connection.transaction():
             await connection.execute(SQL["wait_shortly"])
             await connection.execute(_of(partition.number, "lock_partition"))
-            # Whoever makes a run with a number of it, drawn long ago, has written to it before us, or will after
+            # A run created with one of its numbers, drawn long ago, has been written before our lock, or will be after
             if await connection.fetchval(SQL["has_runs"], *partition.range):
                 return False
             await connection.execute(_of(partition.number, "empty"))
@@ -198,7 +198,7 @@ async def _end(connection: Connection, partition: Partition) -> bool:
 
 async def _forget_removed(connection: Connection, numbers: Range) -> int:
     async with connection.transaction():
-        await connection.execute(TEXTS["lock_texts"])  # who had read them before they went has written by now
+        await connection.execute(TEXTS["lock_texts"])  # readers from before the removal have written by now
         return await connection.fetchval(SQL["forget_removed"], *numbers, _AT_ONCE)
 
 
@@ -214,7 +214,8 @@ async def _let_go_of_blobs(connection: Connection, numbers: Range) -> None:
 
 
 async def _move_few(connection: Connection, partition: Partition) -> None:
-    """To a new table, if they are few: the space of the others is free then, and not only where new rows never come."""
+    """Moves the remaining rows to a new table, if they are few: that frees the space of the others, where new rows
+    never come."""
     if await connection.fetchval(SQL["left"], *partition.range, _LEFT + 1) > _LEFT:
         return
     await _let_go_of_blobs(connection, partition.range)

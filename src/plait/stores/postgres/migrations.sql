@@ -1,13 +1,13 @@
 -- v1: the first schema
 
--- Ids sort by their bytes, on every server alike, whatever the database's language is.
+-- Ids sort by their bytes, on every server alike, whatever the database's locale.
 
--- A moment as the kernel counts it.
+-- A time in milliseconds, as the kernel counts it.
 create function plait.ms(moment timestamptz) returns bigint
 language sql immutable strict
 as $$ select floor(extract(epoch from moment) * 1000)::bigint $$;
 
--- A run: its identity, and the few facts that lists and recovery need. Its story is in `log`.
+-- Runs, with the few facts that lists and recovery need. Their events are in `log`.
 create table plait.runs (
     id           text collate "C" primary key,
     namespace    text collate "C" not null,
@@ -36,8 +36,8 @@ create index runs_newest on plait.runs (created_at, id);
 create index runs_parent on plait.runs (parent) where parent is not null;
 create index runs_labels on plait.runs using gin (labels jsonb_path_ops) where labels <> '{}';
 
--- Events, one row a decision. `id` is drawn when a row is inserted, not when it is committed: of two transactions
--- under way, the one with the higher ids may be seen first. The events of one run are always in order. A live feed
+-- Events, one row per decision. `id` is drawn when a row is inserted, not when it is committed: of two transactions
+-- in flight, the one with the higher ids may be seen first. The events of one run are always in order. A live feed
 -- over many runs that takes `id` as its cursor must not pass a gap that may still fill.
 create table plait.log (
     id     bigserial primary key,
@@ -132,14 +132,14 @@ create function plait.owner_key(owner text) returns bigint
 language sql immutable strict
 as $$ select hashtextextended('plait owner ' || owner, 0) $$;
 
--- The advisory locks that are held now, which includes those of all living owners.
+-- The advisory locks held now, including those of all live owners.
 create view plait.living as
 select (classid::bigint << 32) | objid::bigint as key
 from pg_locks
 where locktype = 'advisory' and objsubid = 1 and granted
   and database = (select oid from pg_database where datname = current_database());
 
--- v2: forms and evidence for people, what tasks say, and small documents that belong to no run
+-- v2: forms and evidence of approvals, log lines of tasks, and records that belong to no run
 
 alter table plait.questions add column form text, add column evidence text;
 
@@ -163,7 +163,7 @@ create table plait.records (
     primary key (kind, id, namespace)
 );
 
--- v3: approvals stay after the decision, with who voted for what
+-- v3: approvals are kept after the decision, with all votes
 
 create table plait.approvals (
     id          text collate "C" primary key,
@@ -190,7 +190,7 @@ insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_a
 select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from plait.questions;
 drop table plait.questions;
 
--- At most one is open of a token of a run; this is also how the open ones are counted
+-- A token of a run has at most one open approval; open ones are also counted by this index
 create unique index approvals_open on plait.approvals (run_id, token) where status = 'open';
 create index approvals_run on plait.approvals (run_id, asked_at, id);
 create index approvals_status on plait.approvals (namespace, status, asked_at, id);
@@ -210,8 +210,8 @@ $$;
 
 -- v4: tasks that workers claim
 
--- One row for an attempt that is under way on a queue. `opening` is the event that recorded it. A claimed row has
--- `claim`; `expires` is when its worker counts as gone, which is never after `deadline`, the task's own timeout.
+-- One row for each queued attempt in flight. `opening` is the event that recorded it. A claimed row has `claim`;
+-- `expires` is when its worker counts as gone, never after `deadline`, the task's own timeout.
 create table plait.queued_tasks (
     id          bigserial primary key,
     run_id      text collate "C" not null,
@@ -245,7 +245,7 @@ create unique index queued_tasks_place on plait.queued_tasks (run_id, token);
 create index queued_tasks_free on plait.queued_tasks (namespace, queue, priority, id) where claim is null;
 create index queued_tasks_expires on plait.queued_tasks (expires) where claim is not null;
 
--- Who asked for tasks, and when last.
+-- Workers, and when they last polled for tasks.
 create table plait.queue_workers (
     namespace text collate "C" not null,
     queue     text collate "C" not null,
@@ -285,7 +285,7 @@ drop table plait.log;
 alter table plait.numbered_log rename to log;
 create unique index log_place on plait.log (run, seq);
 
--- v6: why a parked run waits, as `[kind, words, until]`; and what forks and reopened runs had behind them
+-- v6: the wait reason of a parked run, as `[kind, words, until]`; and the past of forks and reopened runs
 
 alter table plait.runs add column waiting text;
 alter table plait.runs add column past text;
@@ -335,7 +335,7 @@ create table plait.run_texts (
     primary key (run, part)
 );
 
--- Runs whose texts are to be added; all, where there was no text search.
+-- Runs whose texts must be indexed; all, if there was no text search.
 create table plait.due_texts (
     run bigint not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
@@ -349,14 +349,14 @@ as $$ select array['//' || namespace] || array(
     select distinct pg_catalog.substr(text, at, 3) from pg_catalog.generate_series(1, pg_catalog.length(text) - 2) as at
 ) $$;
 
--- Dead letters and documents of one namespace, whatever others have.
+-- Dead letters and records of one namespace, however many others have.
 alter index plait.dead_letters_run rename to dead_letters_run_before;
 create index dead_letters_run on plait.dead_letters (run_id, at, id);
 create index dead_letters_status on plait.dead_letters (namespace, status, at, id);
 create index dead_letters_pending on plait.dead_letters (id) where status = 'pending';
 create index records_namespace on plait.records (kind, namespace, id);
 
--- v8: votes that approvers handed to others
+-- v8: delegated votes
 
 alter table plait.approvals add column delegations text not null default '[]';
 
@@ -373,16 +373,16 @@ create index if not exists runs_definition_status on plait.runs (
 drop index if exists plait.runs_definition, plait.runs_newest, plait.runs_labels, plait.runs_parent_before,
     plait.dead_letters_run_before;
 
--- v10: runs that nothing will move
+-- v10: stalled runs
 
 -- Few runs wait like this for long. `waiting` is `[kind, words, until]`. By comparisons, as every write of a run asks.
 create index runs_stalled on plait.runs (created_at, id)
 where status = 'running' and blocked is null
   and ((waiting is null and not awake) or substr(waiting, 3, 4) = 'join' or substr(waiting, 3, 4) = 'stuc');
 
--- v11: runs that are removed, and which runs need which large values
+-- v11: removed runs, and which runs need which large values
 
--- `run` is a number; 0 keeps a value for good: it was there before its runs were noted, or belongs to none.
+-- `run` is a number; 0 keeps a value for good: it is older than this table, or belongs to no run.
 create table plait.blob_refs (
     digest text collate "C" not null,
     run    bigint not null,
@@ -391,7 +391,7 @@ create table plait.blob_refs (
 create index blob_refs_run on plait.blob_refs (run);
 insert into plait.blob_refs (digest, run) select digest, 0 from plait.blobs;
 
--- Runs whose rows are gone, and whose events are going.
+-- Runs whose rows are deleted, and whose events are being deleted.
 create table plait.removed_runs (run bigint primary key);
 
 -- v12: engines with different code
@@ -400,12 +400,12 @@ create table plait.removed_runs (run bigint primary key);
 alter table plait.shards add column pool text collate "C" not null default '';
 create index shards_pool on plait.shards (pool, shard);
 
--- The code that an engine has; null until it has said so.
+-- The code of an engine; null until it has announced it.
 alter table plait.engines add column code text[];
 
 -- v13: limits of queues, and runs that wait on them
 
--- A name `*` has the limits of all queues of a namespace together. Who admits or claims under limits locks the row.
+-- The name `*` has the limits of all queues of a namespace together. Admitting or claiming under limits locks the row.
 create table plait.queues (
     namespace text collate "C" not null,
     name      text collate "C" not null,
@@ -413,8 +413,8 @@ create table plait.queues (
     primary key (namespace, name)
 );
 
--- A run waits here until `admitted_at`, and holds a slot from then on for as long as it runs. `due` is null once a run
--- that was delayed may start.
+-- A run waits here until `admitted_at`, and holds a slot from then on while it runs. `due` is null once a delayed run
+-- may start.
 create table plait.queued_runs (
     id          bigserial primary key,
     run_id      text collate "C" not null,
@@ -438,7 +438,7 @@ create index queued_runs_deadline on plait.queued_runs (namespace, queue, deadli
 where admitted_at is null and deadline is not null;
 create index queued_runs_held on plait.queued_runs (namespace, queue, admitted_at) where admitted_at is not null;
 
--- What began lately, where a rate limits that.
+-- Recent starts, for rate limits.
 create table plait.queue_starts (
     namespace text collate "C" not null,
     queue     text collate "C" not null,

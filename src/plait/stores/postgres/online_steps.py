@@ -1,4 +1,4 @@
-"""Migrations that are made while engines of the release before work on.
+"""Online migrations: they run while engines of the previous release work.
 
 A script of `migrations.sql` may be cut into steps, each under a line `-- step (how) what it is for`:
 
@@ -6,11 +6,11 @@ A script of `migrations.sql` may be cut into steps, each under a line `-- step (
     alone     one statement outside of transactions, such as `create index concurrently` or `validate constraint`
     batches   one statement, done again until it changes no row; each time is a transaction of its own
 
-Which steps are done is noted beside the schema's version: whoever comes after a crash goes on from there. A new
-database, which nobody uses yet, gets all steps in the transaction that makes it.
+Completed steps are recorded beside the schema's version, so that the next process continues after a crash. A new
+database, which nobody uses yet, gets all steps in the transaction that creates it.
 
-A script with a line `-- expand` leaves a schema on which the release before works: it adds, and takes nothing away.
-Without that line, engines of earlier releases are refused from then on (`store.schema_too_new`).
+A script with a line `-- expand` leaves a schema on which the previous release works: it only adds. Without that line,
+engines of earlier releases are refused from then on (`store.schema_too_new`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SQL = statements.load("plait.stores.postgres", "online_steps.sql")
 NO_LIMIT = 7 * 86_400.0
 """Seconds: asyncpg takes None for its own default."""
 TRIES = 600
-"""Of a short step, about a second apart."""
+"""Tries of a short step, about a second apart."""
 _PAUSE = 0.2
 _LONGEST_PAUSE = 1.0
 _SAY_EVERY = 10
@@ -51,7 +51,7 @@ class Step:
 
 
 def steps_of(script: str) -> list[Step]:
-    """None, if it is one for a transaction."""
+    """The steps of a script; empty if it runs in one transaction."""
     parts = _STEP.split(script)
     found = [Step(_how(parts[i]), parts[i + 1], parts[i + 2].strip().rstrip(";")) for i in range(1, len(parts), 3)]
     return found
@@ -62,12 +62,12 @@ def expands(script: str) -> bool:
 
 
 def at_once(script: str) -> str:
-    """For a database that nobody uses yet, in a transaction, where nothing can be done concurrently."""
+    """The script for an unused database, in a transaction, where nothing can be done concurrently."""
     return script.replace(" concurrently", "")
 
 
 async def make_steps(connection: Connection, steps: Sequence[Step], done: int) -> None:
-    """All from the first that is not done. The caller keeps others from doing the same."""
+    """Runs all steps that are not done. The caller holds the lock against others."""
     for place, step in enumerate(steps[done:], start=done + 1):
         log.info("schema: step %d of %d: %s", place, len(steps), step.why)
         if step.how == "short":
@@ -99,7 +99,7 @@ async def _make_short(connection: Connection, step: Step, place: int) -> None:
 
 
 async def _drop_unfinished_indexes(connection: Connection) -> None:
-    """What is left of an index that was being built when its builder died."""
+    """Drops remains of indexes whose builder died."""
     for (drop,) in await connection.fetch(SQL["unfinished_indexes"]):
         await connection.execute(drop, timeout=NO_LIMIT)
 

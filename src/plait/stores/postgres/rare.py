@@ -1,6 +1,6 @@
-"""The rows that few decisions have, a statement a table, after the common ones and in the same transaction.
+"""Rows that few decisions have: one statement per table, after the common ones and in the same transaction.
 
-A statement may touch no row twice, so of two rows with one key the last counts, as it would one by one.
+A statement may not touch a row twice, so of two rows with one key only the last is written, with the same result.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def is_rare(write: Write) -> bool:
 
 
 def sends_late(write: Write) -> bool:
-    """Whether what it sends must wait for its children, or depends on how other runs are doing."""
+    """Whether its inputs must wait for its children, or depend on the state of other runs."""
     return bool(write.inbox) and (bool(write.children) or any(map(_depends, write.inbox)))
 
 
@@ -77,7 +77,7 @@ def times_late(write: Write) -> bool:
 
 
 def withdrawal(write: Write) -> ApprovalChange | None:
-    """The change that withdraws what the run had open, where it is the only one: the end of most runs that waited."""
+    """The change that withdraws all open approvals, if it is the only one: the end of most runs that waited."""
     if len(write.approvals) != 1:
         return None
     [change] = write.approvals
@@ -85,7 +85,7 @@ def withdrawal(write: Write) -> ApprovalChange | None:
 
 
 async def write_rare(connection: Connection, numbers: PostgresRunNumbers, origin: str, writes: Sequence[Write]) -> None:
-    """Of writes of different runs."""
+    """Writes the rare rows of different runs."""
     await _run(connection, "insert_blobs", sorted({d: (d, body) for w in writes for d, body in w.blobs}.values()))
     await write_references(connection, writes)
     timers = chain.from_iterable(write.timers for write in writes if times_late(write))
@@ -113,7 +113,8 @@ async def write_rare(connection: Connection, numbers: PostgresRunNumbers, origin
 
 
 async def _write_approvals(connection: Connection, writes: Sequence[Write]) -> None:
-    """The first of every write, then the second of every write, and so on: those of one run depend on their order."""
+    """Writes the first change of every write, then the second of every write, and so on: a run's changes depend on
+    their order."""
     for step in zip_longest(*([(write.run_id, each) for each in write.approvals] for write in writes)):
         found = [entry for entry in step if entry is not None]
         new = (approval_columns(each) for _, each in found if isinstance(each, Approval))
@@ -124,7 +125,7 @@ async def _write_approvals(connection: Connection, writes: Sequence[Write]) -> N
 
 
 async def _change_records(connection: Connection, changes: Sequence[RecordChange]) -> None:
-    """Removed first, so that one commit can put another in a record's place."""
+    """Removes records first, so that one commit can replace a record by another."""
     await _hold_expected(connection, [(c.record, c.expected) for c in changes if c.expected is not None])
     removed = {(c.record.kind, c.record.id, c.record.namespace) for c in changes if c.how == "remove"}
     names = ((kind, namespace, id) for kind, id, namespace in sorted(removed))  # all in one order, see hold_records
@@ -142,7 +143,8 @@ async def _hold_expected(connection: Connection, wanted: Sequence[tuple[Record, 
 
 
 async def _insert_children(connection: Connection, children: Sequence[NewChild]) -> list[InboxRow]:
-    """Returns what they cause: a start for each new run, a refusal where the id is another run's."""
+    """Inserts children. Returns the resulting inputs: a start for each new run, a refusal if the id is another
+    run's."""
     children = await without_refused(connection, children)
     if not children:
         return []
@@ -162,7 +164,7 @@ async def _insert_children(connection: Connection, children: Sequence[NewChild])
     for child in children:
         row = child.row
         if row.id in new:
-            new.remove(row.id)  # of two that want one id, the first got it
+            new.remove(row.id)  # of two children with one id, the first got it
             caused += started(child)
         elif row.id in refused and child.queueing is not None:
             caused.append(child.queueing.duplicate)
@@ -172,7 +174,7 @@ async def _insert_children(connection: Connection, children: Sequence[NewChild])
 
 
 async def _index_children(connection: Connection, children: Mapping[RunId, RunRow]) -> None:
-    """What lists find them by, besides their rows."""
+    """Index rows of children, besides their run rows."""
     labels = [label for row in children.values() for label in label_columns(row)]
     if labels:
         await connection.execute(LISTS["add_labels"], *columns(labels))
@@ -212,5 +214,5 @@ def timer_columns(timers: Iterable[TimerRow]) -> list[Row]:
 
 
 def columns(rows: Sequence[Row], width: int = 0) -> Sequence[Sequence[Any]]:
-    """Rows as the arrays that `unnest` makes rows of again; `width` says how many when there are none."""
+    """Rows as the arrays that `unnest` turns back into rows; `width` is the number of columns if there are no rows."""
     return list(zip(*rows, strict=True)) if rows else [()] * width

@@ -1,7 +1,7 @@
-"""Removing ended runs, on PostgreSQL. Every statement is in `removals.sql`.
+"""Removing ended runs on PostgreSQL. All statements are in `removals.sql`.
 
-A large value is shared by all runs that have it. Whoever writes one locks its row, and so does whoever is about to
-delete it: of the two, the second sees what the first has done.
+A large value is shared by all runs that have it. Writing one locks its row, and so does deleting it: of the two, the
+second sees what the first has done.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ SQL = statements.load("plait.stores.postgres", "removals.sql")
 TEXTS = statements.load("plait.stores.postgres", "run_texts.sql")
 
 _BLOBS = 20
-"""Large values that are deleted at a time."""
+"""Large values deleted at a time."""
 _RUNS = 200
 """Removed runs whose events are deleted at a time, if they are not too many."""
 
 
 class NotRemovable(Exception):
-    """One of the runs is not there, has not ended by then, or is needed."""
+    """One of the runs is missing, had not ended by then, or is needed."""
 
 
 class PostgresRemovals:
@@ -37,7 +37,7 @@ class PostgresRemovals:
         self._use = use
         self.partitions = LogPartitions(use)
         self._left: list[Range] = []
-        """Where this round has not looked yet."""
+        """Ranges that this round has not processed yet."""
 
     async def ended(self, query: EndedQuery) -> EndedPage:
         scope = (query.namespace, query.dialect, query.status, query.before)
@@ -67,20 +67,20 @@ class PostgresRemovals:
 
 
 async def _sweep(connection: Connection, numbers: Range, limit: int) -> bool:
-    """Of some removed runs; False: there are none."""
+    """Deletes some events of removed runs; False: there are none."""
     async with connection.transaction():
         runs = [row[0] for row in await connection.fetch(SQL["next_removed"], *numbers, _RUNS)]
         if runs:
             deleted = _count(await connection.execute(SQL["remove_events"], runs, limit))
             if deleted < limit and not await _sweep_blobs(connection, runs):
-                await connection.execute(TEXTS["lock_texts"])  # who had read them before they went has written by now
+                await connection.execute(TEXTS["lock_texts"])  # readers from before the removal have written by now
                 await connection.execute(SQL["remove_late_texts"], runs)
                 await connection.execute(SQL["forget_removed"], runs)
         return bool(runs)
 
 
 async def write_removals(connection: Connection, numbers: PostgresRunNumbers, writes: Sequence[Write]) -> None:
-    """Within a transaction, all or none."""
+    """Removes runs within a transaction, all or none."""
     wanted = {write.run_id: (write.removal, write.shard) for write in writes if write.removal is not None}
     if not wanted:
         return
@@ -93,7 +93,7 @@ async def write_removals(connection: Connection, numbers: PostgresRunNumbers, wr
 
 
 async def write_references(connection: Connection, writes: Sequence[Write]) -> None:
-    """Which large values runs need, once they are stored."""
+    """Records which large values runs need, once they are stored."""
     stored = [(digest, write.run_id) for write in writes for digest, _ in write.blobs]
     if stored:
         await connection.execute(SQL["refer"], *zip(*stored, strict=True))
@@ -103,7 +103,7 @@ async def write_references(connection: Connection, writes: Sequence[Write]) -> N
 
 
 async def _sweep_blobs(connection: Connection, runs: Sequence[int]) -> bool:
-    """Whether there were any."""
+    """Deletes some large values; returns whether there were any."""
     digests = [row[0] for row in await connection.fetch(SQL["referred"], runs, _BLOBS)]
     if digests:
         await connection.execute(SQL["hold_blobs"], digests)
@@ -113,5 +113,5 @@ async def _sweep_blobs(connection: Connection, runs: Sequence[int]) -> bool:
 
 
 def _count(status: str) -> int:
-    """Of what a statement did, as the server says it: `DELETE 12`."""
+    """The number of rows in a command tag such as `DELETE 12`."""
     return int(status.rpartition(" ")[2])

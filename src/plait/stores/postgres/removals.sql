@@ -1,4 +1,4 @@
--- ended: places of ended runs in the order of their creation, and whether each can be removed. Of so many that are looked at
+-- ended: places of ended runs by creation time, and whether each can be removed, among a limited number examined
 select created_at, id,
        ended_at <= $4 and shard = any ($7::integer[])
        and (parent is null or not exists (select from plait.runs above where above.id = place.parent)),
@@ -12,12 +12,12 @@ from (select created_at, id, ended_at, shard, parent from plait.runs
         and created_at <= $4 and (created_at, id) > ($5, $6)
       order by created_at, id limit $8) as place;
 
--- shrink: some log lines of runs that had ended by then
+-- shrink: deletes some log lines of runs that had ended by then
 delete from plait.lines where id in (
     select l.id from plait.runs r join plait.lines l on l.run_id = r.id
     where r.id = any ($1::text[]) and r.status <> 'running' and r.ended_at <= $2 limit $3);
 
--- removable: runs of their owners that had ended by then and that nothing needs; they can't be changed until they are gone
+-- removable: runs of these owners that had ended by then and that nothing needs; locked until they are removed
 select r.id, r.number
 from plait.runs r join unnest($1::text[], $2::bigint[], $3::integer[]) as wanted (id, before, shard) using (id, shard)
 where r.status <> 'running' and r.ended_at <= wanted.before
@@ -25,9 +25,9 @@ where r.status <> 'running' and r.ended_at <= wanted.before
   and not exists (select from plait.inbox i where i.run_id = r.id and not i.taken)
 order by r.number for update of r;
 
--- remove_runs: nobody finds them from now on; their events are still there. With all that is found by their ids: what lists
--- and searches found, inputs that were answered, timers (there should be none), tasks that a worker was at when they
--- ended, the slots that they had, decided approvals, dead letters, lines that were not deleted before, and states
+-- remove_runs: nobody finds them from now on; their events are still there. Deletes everything found by their ids:
+-- their entries in lists and searches, answered inputs, timers (there should be none), tasks that a worker had claimed
+-- when they ended, their slots, decided approvals, dead letters, remaining log lines, and states
 with gone as (
     delete from plait.runs where id = any ($1::text[]) returning id, number, namespace, created_at, labels
 ), labels as (
@@ -55,46 +55,46 @@ with gone as (
 )
 insert into plait.removed_runs (run) select number from gone;
 
--- refer: runs need large values; without a run one is kept for good
+-- refer: records that runs need large values; without a run, a value is kept for good
 insert into plait.blob_refs (digest, run)
 select distinct v.digest, coalesce(r.number, 0)
 from unnest($1::text[], $2::text[]) as v (digest, run_id) left join plait.runs r on r.id = v.run_id
 on conflict (digest, run) do nothing;
 
--- share: forks need values that are stored; null, which no table takes, for one that is gone
+-- share: records that forks need stored values; null, which no table accepts, for a missing one
 insert into plait.blob_refs (digest, run)
 select distinct held.digest, r.number
 from unnest($1::text[], $2::text[]) as v (digest, run_id) join plait.runs r on r.id = v.run_id
 left join (select digest from plait.blobs where digest = any ($1::text[]) for share) as held on held.digest = v.digest
 on conflict (digest, run) do nothing;
 
--- next_removed: some runs whose events are going, and that no other process is at
+-- next_removed: some runs whose events are being deleted, and that no other process handles
 select run from plait.removed_runs where run >= $1 and run < $2 order by run limit $3 for update skip locked;
 
--- remove_events: some of them
+-- remove_events: deletes some of their events
 delete from plait.log where run = any ($1::bigint[]) and (run, seq) in (
     select run, seq from plait.log where run = any ($1::bigint[]) order by run, seq limit $2);
 
 -- referred: some large values of some runs
 select digest from plait.blob_refs where run = any ($1::bigint[]) group by digest order by digest limit $2;
 
--- hold_blobs: who needs one of them, too, has noted it or waits for us
+-- hold_blobs: locks values: another run that needs one has recorded it, or waits for us
 select from plait.blobs where digest = any ($1::text[]) order by digest for update;
 
--- unrefer: runs need some values no more
+-- unrefer: runs no longer need some values
 delete from plait.blob_refs where run = any ($1::bigint[]) and digest = any ($2::text[]);
 
--- remove_blobs: unless other runs need them
+-- remove_blobs: deletes values, unless other runs need them
 delete from plait.blobs b
 where b.digest = any ($1::text[]) and not exists (select from plait.blob_refs r where r.digest = b.digest);
 
--- remove_late_texts: of removed runs that were being indexed as they went
+-- remove_late_texts: deletes texts of removed runs that were being indexed during the removal
 delete from plait.run_texts where run = any ($1::bigint[]);
 
--- forget_removed: nothing is left of them
+-- forget_removed: nothing is left of these runs
 delete from plait.removed_runs where run = any ($1::bigint[]);
 
--- remove_lost_inputs: inputs that wait for runs that are not there; also where a pool was when their sender looked
+-- remove_lost_inputs: deletes inputs waiting for missing runs, including those sent to a pool that is gone
 delete from plait.inbox where id in (
     select id from plait.inbox i
     where not taken and at <= $2

@@ -1,4 +1,4 @@
-"""Lists of runs on PostgreSQL. The statements are in `run_lists.sql`; `stores/run_lists` decides which are asked."""
+"""Lists of runs on PostgreSQL. The statements are in `run_lists.sql`; `stores/run_lists` decides which are used."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from .text_statistics import UNKNOWN, TextStatistics
 SQL = statements.load("plait.stores.postgres", "run_lists.sql")
 _BY_ID = "join plait.runs r on r.id = place.id"
 _ORDERED = "order by place.created_at desc, place.id desc limit $7"
-"""As far as the list goes: else the server may think that it is quicker to look at all."""
+"""With the limit inside: otherwise the server may prefer to scan everything."""
 _UNORDERED: tuple[Index, ...] = ("of_prefix", "of_claimed")
 _CAN = Abilities(orders_texts=False, splits_definitions=True)
 
 
 def _composed(name: str, unordered: str) -> dict[str, str]:
-    """A statement for each index; those that have no order are read to the end if a list is wanted."""
+    """A statement for each index; those without an order are read to the end for a list."""
     found: dict[str, str] = {}
     for index in get_args(Index):
         page = unordered if index in _UNORDERED else _ORDERED
@@ -44,7 +44,7 @@ def _composed(name: str, unordered: str) -> dict[str, str]:
 
 
 COUNTS, FLOORS, ROWS = _composed("count", "limit $7"), _composed("floor", ""), _composed("rows", "")
-# All that have a text are found before they are in order; which of them are on the list is looked at one by one
+# All matches of a text are found before they are ordered; the other filters are then checked one by one
 ROWS["of_text"] = SQL["rows"].format(index=SQL["of_text"], run=SQL["by_number"], page=SQL["with_ties"])
 
 
@@ -59,7 +59,7 @@ async def list_runs(connection: Connection, query: RunFilter, statistics: TextSt
 
 
 async def namespaces(connection: Connection) -> list[str]:
-    """Those that have runs."""
+    """Namespaces that have runs."""
     return list(dict.fromkeys(row[0] for row in await connection.fetch(SQL["dialects"], None)))
 
 

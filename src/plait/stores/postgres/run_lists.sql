@@ -1,4 +1,4 @@
--- of_status: places of runs of a namespace, a dialect and a status as lists show it; $4, $5 and $6 are the list's bounds
+-- of_status: places of runs of a namespace, a dialect and a shown status; $4, $5 and $6 are the list's bounds
 select created_at, id from plait.runs
 where namespace = key.a and dialect = key.b
   and case when status <> 'running' then status
@@ -7,12 +7,12 @@ where namespace = key.a and dialect = key.b
            else 'working' end = key.c
   and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_claimed: of runs of a namespace with a task that a worker has; in any order
+-- of_claimed: runs of a namespace with a claimed task; in any order
 select created_at, id from plait.runs
 where namespace = key.a and id in (select run_id from plait.queued_tasks where claim is not null)
   and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_definition: of runs of a definition and a status
+-- of_definition: runs of a definition and a status
 select created_at, id from plait.runs
 where namespace = key.a and definition = key.b
   and case when status <> 'running' then status
@@ -21,46 +21,46 @@ where namespace = key.a and definition = key.b
            else 'working' end = key.c
   and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_label: of runs that have a label
+-- of_label: runs that have a label
 select created_at, run_id as id from plait.run_labels
 where namespace = key.a and key = key.b and value = key.c
   and (created_at, run_id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_parent: of the children of a run
+-- of_parent: the children of a run
 select created_at, id from plait.runs
 where parent = key.a and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_prefix: of runs whose ids lie between two; in the order of their ids
+-- of_prefix: runs whose ids lie between two; in the order of their ids
 select created_at, id from plait.runs
 where id >= key.a and id < key.b and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_text: of runs that have groups of characters, by their numbers; newest first, but for those of one moment. A
--- namespace is asked of the index where its runs are few ($19)
+-- of_text: runs with these trigrams, by their numbers; newest first, except within one moment. The index is asked for a
+-- namespace if its runs are few ($19)
 select created_at, run, '' as id from plait.run_texts
 where plait.text_groups(namespace, text)
       @> ($17::text[] || case when key.a = any ($19::text[]) then array['//' || key.a] else '{}' end)
   and namespace = key.a and position($18::text in text) > 0 and created_at >= $6::bigint and created_at <= $4::bigint
 group by created_at, run order by created_at desc
 
--- by_number: the run of such a place, looked up only when the list has come to it
+-- by_number: the run of such a place, looked up only when the list reaches it
 cross join lateral (
     select * from plait.runs where number = place.run and (created_at, id) < ($4::bigint, $5::text) offset 0) as r
 
--- with_ties: as far as the list goes, and all of the last one's moment
+-- with_ties: up to the length of the list, and all with the last one's time
 order by place.created_at desc fetch first ($7::bigint) rows with ties
 
--- count: places of an index, as far as anybody wants to know
+-- count: the number of places in an index, up to a limit
 select count(*)
 from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
 cross join lateral (select 1 from ({index}) as place {page}) as found;
 
--- floor: the moment of the place that is $7 places down in an index; the latest where it has several parts
+-- floor: the time of the place at depth $7 in an index; the latest of its parts
 select max(found.created_at)
 from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
 cross join lateral (select created_at from ({index}) as place order by created_at desc, id desc offset $7 limit 1) as found;
 
--- rows: the runs that an index leads to, if they fit the filter. Each index needs a plan of its own:
--- the parts above are put in here, once, when the program starts
+-- rows: the runs that an index leads to, if they match the filter. Each index needs its own plan: the parts above are
+-- inserted here, once, when the program starts
 select found.*
 from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
 cross join lateral (
@@ -92,7 +92,7 @@ cross join lateral (
 ) as found
 order by found.created_at desc, found.id desc limit $7;
 
--- dialects: namespaces, of one or of all, and the dialects that runs of them have; each is found by a step in the index
+-- dialects: namespaces, of one or of all, and the dialects of their runs; each is found by a step in the index
 with recursive space (name) as (
     select coalesce($1::text, (select min(namespace) from plait.runs))
     union all
@@ -107,7 +107,7 @@ with recursive space (name) as (
 )
 select namespace, name from pair where name is not null;
 
--- definitions: the same of definitions
+-- definitions: the same for definitions
 with recursive space (name) as (
     select coalesce($1::text, (select min(namespace) from plait.runs))
     union all

@@ -1,7 +1,7 @@
 """Numbers for new runs, and the numbers of known ones, on PostgreSQL.
 
-A commit is one statement, which can't both draw a run's number and use it for its log. So a few numbers are drawn from
-the sequence ahead of time. Those that are not used when an engine stops are lost, which nobody notices.
+A commit is one statement, which can't both draw a run's number and use it for its log. So some numbers are drawn from
+the sequence in advance. Those unused when an engine stops are lost, which does no harm.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PostgresRunNumbers(RunNumbers):
         self._drawn: deque[int] = deque()
 
     async def find(self, connection: Connection, writes: Sequence[Write]) -> dict[RunId, int]:
-        """The numbers of the writes' runs that are new or were not used lately. A run that is not there has none."""
+        """The numbers of the writes' runs that are new or were not used recently. A missing run has none."""
         found: dict[RunId, int] = {}
         created = [write.run_id for write in writes if write.create is not None]
         if created:
@@ -41,11 +41,11 @@ class PostgresRunNumbers(RunNumbers):
         return found
 
     async def of(self, connection: Connection, run_id: RunId) -> int | None:
-        """For its owner, who knows it as a rule."""
+        """The number of a run; its owner usually has it cached."""
         return self.get(run_id) or await self.look_up(connection, run_id)
 
     async def look_up(self, connection: Connection, run_id: RunId) -> int | None:
-        """As the database has it now: a run may have been removed, and another have its id."""
+        """The number as the database has it now: a run may have been removed, and its id reused."""
         return next((row[1] for row in await connection.fetch(SQL["numbers_of"], [run_id])), None)
 
     async def _draw(self, connection: Connection, needed: int) -> None:

@@ -1,7 +1,7 @@
-"""Runs on queues, and the limits of queues, on PostgreSQL. Every statement is in `run_queues.sql`.
+"""Queued runs, and the limits of queues, on PostgreSQL. All statements are in `run_queues.sql`.
 
-Who lets something begin under limits locks the rows that hold them until its commit: what is counted can't grow
-meanwhile in another process, so no limit is ever passed.
+Admission under limits locks their rows until its commit: the counts can't grow meanwhile in another process, so no
+limit is ever exceeded.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ async def gate_of(
     now: Millis,
     worker: str | None = None,
 ) -> Gate:
-    """With what is under way now. `worker`: who asks for tasks."""
+    """The gate with the current counts. `worker`: the process that polls for tasks."""
     found: list[Limit] = []
     for name, settings in limits.items():
         running: Sequence[Any] = ()
@@ -161,8 +161,8 @@ async def choose(
     *,
     by_engine: bool = False,
 ) -> list[tuple[int, str]]:
-    """Who may begin, of those that a statement finds: their ids and keys. Those whose keys or engines are at their
-    limits are passed over."""
+    """The (id, key) pairs that may start, of those that a statement returns. Keys and engines at their limits are
+    skipped."""
     chosen: list[tuple[int, str]] = []
     seen: set[int] = set()
     for _ in range(ROUNDS):
@@ -183,7 +183,7 @@ async def choose(
 async def settle_starts(
     connection: Connection, namespace: str, limits: Mapping[str, QueueSettings], kind: Kind, now: Millis
 ) -> None:
-    """Under the lock, before they are counted."""
+    """Corrects starts under the lock, before they are counted."""
     for name, settings in limits.items():
         if settings.rate is not None:
             await connection.execute(SQL["settle_starts"], namespace, name, kind, now)
@@ -197,7 +197,7 @@ async def note_starts(
     partitions: Sequence[str],
     now: Millis,
 ) -> None:
-    """Where a rate counts them."""
+    """Records starts, if a rate limit counts them."""
     for name, settings in limits.items():
         if settings.rate is not None and partitions:
             await connection.execute(SQL["forget_starts"], namespace, name, kind, now - settings.period)
@@ -220,7 +220,7 @@ async def _place(connection: Connection, run_id: RunId) -> QueuePlace | None:
 
 
 async def write_places(connection: Connection, writes: Sequence[Write]) -> None:
-    """Runs are put on queues, leave them without a slot, or have their starts replaced; after the inbox was written."""
+    """Puts runs on queues, takes them off, or replaces their starts; after the inbox was written."""
     await _put(connection, writes)
     await withdraw(connection, [write.run_id for write in writes if write.leaves_queue])
     await _debounce(connection, [write for write in writes if write.debounce is not None])
@@ -239,7 +239,7 @@ async def _put(connection: Connection, writes: Sequence[Write]) -> None:
 
 
 async def withdraw(connection: Connection, run_ids: Sequence[RunId]) -> None:
-    """Those that still wait do so no longer, and their owners get what was held back."""
+    """Takes waiting runs off their queues, and releases their held-back inputs to the owners."""
     if run_ids:
         left = [row[0] for row in await connection.fetch(SQL["leave"], run_ids)]
         if left:
@@ -247,7 +247,7 @@ async def withdraw(connection: Connection, run_ids: Sequence[RunId]) -> None:
 
 
 async def without_refused(connection: Connection, children: Sequence[NewChild]) -> Sequence[NewChild]:
-    """Without those for queues of which their parents are still to hear that they can't be started."""
+    """The children without queued ones whose parents have not yet read their refusal."""
     queued = [child.row for child in children if child.queueing is not None]
     if not queued:
         return children
@@ -257,8 +257,7 @@ async def without_refused(connection: Connection, children: Sequence[NewChild]) 
 
 
 async def put_children(connection: Connection, children: Sequence[NewChild]) -> list[RunId]:
-    """Of runs that were just made, those for queues wait; those whose dedup ids are other runs' can't, and are
-    returned."""
+    """Puts new runs on their queues. Returns those whose dedup ids belong to other runs."""
     places = {child.row.id: child.queueing.place for child in children if child.queueing is not None}
     if not places:
         return []
@@ -271,7 +270,7 @@ async def put_children(connection: Connection, children: Sequence[NewChild]) -> 
 
 
 def started(child: NewChild) -> list[InboxRow]:
-    """What is sent when a child was made: its start, which is held back while it waits on a queue."""
+    """The inputs for a new child: its start, held back while it waits on a queue."""
     queueing = child.queueing
     if queueing is None:
         return [child.start]
@@ -290,5 +289,5 @@ async def _debounce(connection: Connection, writes: Sequence[Write]) -> None:
 
 
 async def send_behind(connection: Connection, rows: Sequence[InboxRow]) -> None:
-    """What is sent to runs of which some may wait."""
+    """Sends inputs to runs of which some may wait."""
     await connection.execute(SQL["insert_inbox"], *zip(*map(inbox_columns, rows), strict=True))

@@ -1,7 +1,7 @@
-"""The text search on PostgreSQL: how texts come into its index.
+"""The text search on PostgreSQL: filling its index.
 
-A commit notes which runs have new texts. They are added to the index many at a time, on a connection for lists, once
-there are enough and before each search: no commit waits for that.
+A commit notes which runs have new texts. They are added to the index in batches, on a list connection, when there are
+enough and before each search: no commit waits for that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .database import NO_LIMIT, Connection
 SQL = statements.load("plait.stores.postgres", "run_texts.sql")
 
 BATCH = 1_000
-"""Texts of this process that wait for the index, at most, as a rule."""
+"""Texts of this process that usually wait for the index, at most."""
 _PAGE = 5_000
 
 log = logging.getLogger("plait.store")
@@ -37,7 +37,7 @@ def has_error(patch: RunPatch) -> bool:
 
 
 class TextIndex:
-    """Brings the index up to date, in the background."""
+    """Updates the index in the background."""
 
     def __init__(self, use: Callable[[], AbstractAsyncContextManager[Connection]]) -> None:
         self._use = use
@@ -45,7 +45,7 @@ class TextIndex:
         self._task: asyncio.Task[None] | None = None
 
     def note(self, writes: Sequence[Write]) -> None:
-        """After a commit."""
+        """Counts new texts after a commit."""
         for write in writes:
             if write.create is not None or (write.patch is not None and has_error(write.patch)):
                 self._new += 1
@@ -64,7 +64,7 @@ class TextIndex:
         try:
             async with self._use() as connection:
                 await index_due(connection)
-        except Unavailable as error:  # what is missing waits for the next time
+        except Unavailable as error:  # the missing texts are added next time
             log.warning("texts of new runs could not be indexed: %s", error)
 
     def _done(self, _: asyncio.Task[None]) -> None:
@@ -72,23 +72,23 @@ class TextIndex:
 
 
 async def index_due(connection: Connection) -> None:
-    """All texts that wait, whoever wrote them."""
+    """Indexes all waiting texts, whoever wrote them."""
     if await connection.fetchval(SQL["any_due"]):
         while await _index_page(connection):
             pass
 
 
 async def fill_run_texts(connection: Connection) -> None:
-    """For a database that had no text search; the index comes after, which is quicker."""
+    """Fills the index of a database that had no text search; the index is created afterwards, which is faster."""
     while await _index_page(connection):
         pass
     await connection.execute(SQL["create_index"], timeout=NO_LIMIT)
 
 
 async def _index_page(connection: Connection) -> bool:
-    """False when these were the last."""
+    """Indexes one page; False if it was the last."""
     async with connection.transaction():
-        # Two processes could each have read an error, and the older one be written last
+        # Otherwise two processes could each have read an error, and the older one be written last
         await connection.execute(SQL["lock_texts"])
         due = [row[0] for row in await connection.fetch(SQL["take_due"], _PAGE)]
         found = list(texts(map(tuple, await connection.fetch(SQL["due_runs"], due)))) if due else []

@@ -1,30 +1,30 @@
--- find_schema: whether the version table is there, and how many relations a schema of our name holds
+-- find_schema: whether the version table exists, and how many relations a schema of our name holds
 select to_regclass('plait.schema_version') is not null,
        (select count(*) from pg_class where relnamespace = to_regnamespace('plait')),
        to_regnamespace('plait') is not null;
 
--- schema_version: what is known of its migrations; how much, depends on the release that made it
+-- schema_version: the state of the migrations; its fields depend on the release that created it
 select to_jsonb(v)::text from plait.schema_version v;
 
--- lock_schema: one process migrates, the others wait for it; until it is given up
+-- lock_schema: one process migrates, the others wait until it is done
 select pg_try_advisory_lock(hashtextextended('plait migrations', 0));
 
--- unlock_schema: the others' turn
+-- unlock_schema: ends the migration
 select pg_advisory_unlock(hashtextextended('plait migrations', 0));
 
--- make_schema: our own room in the database
+-- make_schema: creates our schema
 create schema plait;
 
--- make_version: where the version is kept. Earlier releases know `version` only, and refuse one that is higher than theirs:
--- it is the last migration that a release must know to work here. `made` is how many there are, and `step` how many
--- steps of the next one are done
+-- make_version: creates the version table. Earlier releases know `version` only, and refuse one higher than theirs: it
+-- is the last migration that a release must know. `made` is the number of complete migrations, and `step` the number of
+-- completed steps of the next one
 create table plait.schema_version (
     version integer not null,
     made    integer not null default 0,
     step    integer not null default 0
 );
 
--- add_made: to a schema of an earlier release
+-- add_made: extends the version table of an earlier release
 alter table plait.schema_version add column made integer, add column step integer not null default 0;
 
 -- copy_made: it had one number
@@ -33,7 +33,7 @@ update plait.schema_version set made = version where made is null;
 -- start_version: nothing has been migrated yet
 insert into plait.schema_version (version) values (0);
 
--- set_version: what has been migrated now
+-- set_version: the complete migrations
 update plait.schema_version set version = $1, made = $2, step = 0;
 
 -- commit: proves the epochs ($1, $2), writes some of the parts below and tells others ($3), in one round trip; all or
@@ -54,7 +54,7 @@ logged as (
     where (select sound from proof)
 );
 
--- run_parts: runs that are new, move or end, and texts of theirs that a search has to know
+-- run_parts: rows of runs that are created, moved or ended, and their new searchable texts
 created as (
     insert into plait.runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
                             depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked,
@@ -86,7 +86,7 @@ created as (
     select number from plait.runs where id = any ($47::text[]) and (select sound from proof)
 );
 
--- other_parts: what else decisions have as a rule
+-- other_parts: the other rows that decisions usually have
 taken as (
     update plait.inbox i set taken = true, body = null, reply = t.reply
     from unnest($48::text[], $49::text[], $50::text[]) as t (run_id, key, reply)
@@ -119,19 +119,19 @@ taken as (
     where (select sound from proof)
 );
 
--- numbers_of: what the logs of some runs are kept under
+-- numbers_of: the numbers of some runs, under which their logs are kept
 select id, number from plait.runs where id = any ($1::text[]);
 
--- draw_numbers: for new runs
+-- draw_numbers: draws numbers for new runs
 select nextval('plait.run_numbers') from generate_series(1, $1);
 
--- limit_idle: how long a transaction of this connection may wait for the next statement, in milliseconds
+-- limit_idle: limits how long a transaction of this connection may idle, in milliseconds
 select set_config('idle_in_transaction_session_timeout', $1, false);
 
--- hold_epochs: the epochs that writes must prove; a takeover waits until they are written
+-- hold_epochs: locks the epochs that writes must prove; a takeover waits until they are written
 select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share;
 
--- insert_blobs: values by their hashes; the same value twice is one. Its row is locked, so that nobody removes it meanwhile
+-- insert_blobs: values by their hashes; the same value twice is one. Its row is locked against removal
 insert into plait.blobs (digest, body) select * from unnest($1::text[], $2::bytea[])
 on conflict (digest) do update set digest = excluded.digest;
 
@@ -156,16 +156,16 @@ from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::inte
         waiting, past)
 on conflict (id) do nothing returning id;
 
--- remove_children: runs that were just made, and can't be after all
+-- remove_children: deletes runs just created that can't be queued
 delete from plait.runs where id = any ($1::text[]);
 
--- children_of: whose children the runs with taken ids are
+-- children_of: the parents of runs with taken ids
 select id, parent, parent_token from plait.runs where id = any ($1::text[]);
 
 -- running: which of these runs can still take a message
 select id from plait.runs where id = any ($1::text[]) and status = 'running';
 
--- insert_inbox: inputs for runs, in order, each to where its run is; the same key twice is one
+-- insert_inbox: inputs for runs, in order, each in its run's shard; the same key twice is one
 insert into plait.inbox (run_id, shard, key, body, at)
 select run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), shard), key, body, at
 from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[])
@@ -173,7 +173,7 @@ from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[])
 order by place
 on conflict (run_id, key) do nothing;
 
--- insert_approvals: something people must decide, unless it is open already
+-- insert_approvals: an approval, unless one is open already
 insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence, required,
                              approvers, escalations, level, status, votes, decided_at, decided_by, answer,
                              delegations)
@@ -186,7 +186,7 @@ from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text
         approvers, escalations, level, status, votes, decided_at, decided_by, answer, delegations)
 on conflict (run_id, token) where status = 'open' do nothing;
 
--- change_approvals: votes, delegations, escalations, and how they were closed; null leaves a column as it is
+-- change_approvals: votes, delegations, escalations and decisions; null leaves a column unchanged
 update plait.approvals a
 set status = c.status, decided_at = c.decided_at, decided_by = c.decided_by, answer = c.answer,
     votes = coalesce(c.votes, a.votes), approvers = coalesce(c.approvers, a.approvers),
@@ -196,70 +196,69 @@ from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::te
   as c (run_id, token, status, decided_at, decided_by, answer, votes, approvers, level, delegations)
 where a.run_id = c.run_id and a.token = c.token and a.status = 'open';
 
--- withdraw_approvals: all open ones of some runs
+-- withdraw_approvals: withdraws all open approvals of some runs
 update plait.approvals a set status = 'withdrawn', decided_at = w.at
 from unnest($1::text[], $2::bigint[]) as w (run_id, at)
 where a.run_id = w.run_id and a.status = 'open';
 
--- insert_dead_letters: tasks that used up their attempts; a new failure of the same task takes the old one's place
+-- insert_dead_letters: tasks that exhausted their attempts; a new failure of the same task replaces the old one
 insert into plait.dead_letters (id, run_id, namespace, token, label, attempts, error, at, status)
 select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[],
                      $8::bigint[], $9::text[])
 on conflict (id) do update
 set attempts = excluded.attempts, error = excluded.error, at = excluded.at, status = excluded.status;
 
--- settle_dead_letters: tried again, or given up
+-- settle_dead_letters: retried or discarded
 update plait.dead_letters d set status = s.status from unnest($1::text[], $2::text[]) as s (id, status)
 where d.id = s.id;
 
--- put_snapshots: only the latest of a run is kept
+-- put_snapshots: snapshots; only the latest of a run is kept
 insert into plait.snapshots (run_id, seq, at, body)
 select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])
 on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = excluded.body;
 
--- drop_compacted: events that a snapshot has made superfluous, but for the run's first two rows
+-- drop_compacted: deletes events that a snapshot made superfluous, except the run's first two rows
 delete from plait.log
 where run = $1 and seq <= $2 and seq > (select count + 1 from plait.log where run = $1 and seq = 1);
 
--- mark_compacted: the second row now stands for them all; it is no decision's, and has no checksum
+-- mark_compacted: the second row now stands for all of them; it belongs to no decision, and has no checksum
 update plait.log set count = $2 - seq + 1, at = $3, events = $4, blobs = null, checksum = null
 where run = $1 and seq <= $2 and seq = (select count + 1 from plait.log where run = $1 and seq = 1);
 
--- insert_lines: what tasks said
+-- insert_lines: log lines of tasks
 insert into plait.lines (run_id, node, attempt, at, level, text)
 select run_id, node, attempt, at, level, text
 from unnest($1::text[], $2::text[], $3::integer[], $4::bigint[], $5::text[], $6::text[])
   with ordinality as l (run_id, node, attempt, at, level, text, place)
 order by place;
 
--- insert_records: documents that are not there yet
+-- insert_records: new records
 insert into plait.records (kind, namespace, id, at, body)
 select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]);
 
--- hold_records: those that are still the version that a change expects; in one order, so that two writers never wait for
--- each other
+-- hold_records: locks records that are still the expected version; in one order, so that two writers never deadlock
 select r.kind, r.namespace, r.id from plait.records r
 join unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as u (kind, namespace, id, at)
   on r.kind = u.kind and r.namespace = u.namespace and r.id = u.id and r.at = u.at
 order by r.kind, r.id, r.namespace for update of r;
 
--- put_records: documents, whether they are there or not
+-- put_records: new or replaced records
 insert into plait.records (kind, namespace, id, at, body)
 select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[])
 on conflict (kind, id, namespace) do update set at = excluded.at, body = excluded.body;
 
--- remove_records: documents that are not wanted any more
+-- remove_records: deletes records
 delete from plait.records r using unnest($1::text[], $2::text[], $3::text[]) as u (kind, namespace, id)
 where r.kind = u.kind and r.namespace = u.namespace and r.id = u.id;
 
--- guard: takes the lock that goes with an owner's name; it is there for as long as this connection
+-- guard: takes the lock of an owner's name; it lasts as long as this connection
 select pg_try_advisory_lock(plait.owner_key($1));
 
--- unguard: gives it up
+-- unguard: releases it
 select pg_advisory_unlock(plait.owner_key($1));
 
--- claim_shards: a new owner, a new epoch. Free is what was given up, has run out, or is of an owner whose lock is gone;
--- that tells nothing of owners not seen since the server started, or seen first after this statement began
+-- claim_shards: a new owner, a new epoch. Free shards were released, have expired, or belong to an owner whose lock is
+-- gone; that proves nothing for owners not seen since the server started, or first seen after this statement began
 with free as (
     select shard from plait.shards
     where pool = $5
@@ -290,7 +289,7 @@ insert into plait.engines (owner, expires, guarded_at)
 values ($1, plait.ms(clock_timestamp()) + $2::bigint, case when $3::boolean then plait.ms(clock_timestamp()) end)
 on conflict (owner) do update set expires = excluded.expires, guarded_at = excluded.guarded_at;
 
--- forget_engines: those that are not
+-- forget_engines: deletes dead engines
 delete from plait.engines where owner in (
     select owner from plait.engines
     where owner <> $1
@@ -300,27 +299,27 @@ delete from plait.engines where owner in (
     for update skip locked
 );
 
--- count_engines: how many share the work
+-- count_engines: how many engines share the shards
 select count(*) from plait.engines where expires > plait.ms(clock_timestamp());
 
--- forget_engine: this one stops
+-- forget_engine: this engine stops
 delete from plait.engines where owner = $1;
 
--- release_shards: all shards of an owner, or ($2) some of them
+-- release_shards: releases all shards of an owner, or ($2) some of them
 with mine as (
     select shard from plait.shards
     where owner = $1 and ($2::integer[] is null or shard = any ($2)) order by shard for update
 )
 update plait.shards s set owner = null, expires = 0, guarded_at = null from mine where s.shard = mine.shard;
 
--- notify: others have something to look at
+-- notify: notifies other engines
 select pg_notify('plait', $1);
 
--- count_recoveries: awake runs change hands because their owner died; those blocked had nothing under way
+-- count_recoveries: awake runs change owners because theirs died; blocked ones had nothing in flight
 update plait.runs set recoveries = recoveries + 1
 where shard = any ($1::integer[]) and awake and status = 'running' and blocked is null and recoveries < $2;
 
--- awake_runs: what a new owner must load
+-- awake_runs: the runs that a new owner must load
 select *, false as claimed from plait.runs
 where shard = any ($1::integer[]) and awake and status = 'running' order by created_at, id;
 
@@ -342,11 +341,11 @@ select run_id, shard, key, body, at from (
     where page.key = '~start'
 ) as found order by id;
 
--- due_timers: timers whose time has come
+-- due_timers: timers that are due
 select run_id, shard, token, due from plait.timers
 where due <= $2 and shard = any ($1::integer[]) order by due limit $3;
 
--- next_due: when to look again
+-- next_due: when the next timer is due
 select min(due) from plait.timers where due > $2 and shard = any ($1::integer[]);
 
 -- get_run: one run
@@ -364,22 +363,22 @@ order by seq limit $4;
 -- read_logs: all events of some runs, each run's in order; their numbers, given as values, lead to their partitions
 select run, seq, count, at, events, blobs, checksum from plait.log where run = any ($1::bigint[]) order by run, seq;
 
--- heads: the last event of some runs
+-- heads: the number of the last event of some runs
 select id, (plait.log_end(number)).head from plait.runs where id = any ($1::text[]);
 
--- read_snapshots: where folding of some runs may start
+-- read_snapshots: the snapshots of some runs
 select run_id, seq, at, body from plait.snapshots where run_id = any ($1::text[]);
 
 -- read_blob: a value by its hash
 select body from plait.blobs where digest = $1;
 
--- read_reply: how an input was answered; an empty reply says that it is still to come
+-- read_reply: the reply to an input; an empty one means that it is still to come
 select key, reply from plait.inbox where run_id = $1 and key = $2 and taken and reply is distinct from '';
 
--- get_approval: one of them
+-- get_approval: one approval
 select * from plait.approvals where id = $1;
 
--- list_approvals: those of a status, oldest first
+-- list_approvals: approvals of a status, oldest first
 select * from plait.approvals where namespace = $1 and status = $2 and (asked_at, id) > ($3, $4)
 order by asked_at, id limit $5;
 
@@ -387,68 +386,80 @@ order by asked_at, id limit $5;
 select * from plait.approvals where namespace = $1 and status = $2 and (asked_at, id) < ($3, $4)
 order by asked_at desc, id desc limit $5;
 
--- list_all_approvals: whatever their status, newest first
+-- list_all_approvals: approvals of any status, newest first
 select * from plait.approvals where namespace = $1 and (asked_at, id) < ($2, $3)
 order by asked_at desc, id desc limit $4;
 
--- list_approvals_of_run: oldest first, of one status or (null) of any
+-- list_approvals_of_run: approvals of a run, oldest first, of one status or (null) of any
 select * from plait.approvals where run_id = $1 and ($2::text is null or status = $2) and (asked_at, id) > ($3, $4)
 order by asked_at, id limit $5;
 
--- get_dead_letter: one of them
+-- get_dead_letter: one dead letter
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters where id = $1;
 
--- list_dead_letters: what needs a person's look; of one status
+-- list_dead_letters: dead letters of one status
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
-where namespace = $1 and status = $2 order by at, id;
+where namespace = $1 and status = $2 and (at, id) > ($3, $4) order by at, id limit $5;
 
--- list_all_dead_letters: of every namespace, or of every status
+-- list_dead_letters_of_namespace: dead letters of every status; the index gives a page of each in order
+(select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
+ where namespace = $1 and status = 'pending' and (at, id) > ($2, $3) order by at, id limit $4)
+union all
+(select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
+ where namespace = $1 and status = 'retried' and (at, id) > ($2, $3) order by at, id limit $4)
+union all
+(select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
+ where namespace = $1 and status = 'discarded' and (at, id) > ($2, $3) order by at, id limit $4)
+order by at, id limit $4;
+
+-- list_all_dead_letters: dead letters of every namespace, for `plait doctor`; no index has them in order
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
-where ($1::text is null or namespace = $1) and ($2::text is null or status = $2) order by at, id;
+where ($1::text is null or status = $1) and (at, id) > ($2, $3) order by at, id limit $4;
 
--- list_dead_letters_of_run: of one run
+-- list_dead_letters_of_run: dead letters of one run
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
-where run_id = $3 and ($1::text is null or namespace = $1) and ($2::text is null or status = $2) order by at, id;
+where run_id = $3 and ($1::text is null or namespace = $1) and ($2::text is null or status = $2)
+  and (at, id) > ($4, $5) order by at, id limit $6;
 
--- owners: who holds shards
+-- owners: the owners of shards
 select owner, count(*) filter (where pool = ''), max(expires), count(*) filter (where pool <> '')
 from plait.shards where owner is not null group by owner order by owner;
 
--- facts: what there is to know about the server
+-- facts: facts about the server
 select current_setting('server_version'), (select made from plait.schema_version),
        pg_database_size(current_database()), current_setting('fsync'), current_setting('synchronous_commit'),
        exists (select from pg_extension where extname = 'amcheck');
 
--- list_lines: what the tasks of a run said
+-- list_lines: log lines of a run's tasks
 select run_id, node, attempt, at, level, text, id from plait.lines
 where run_id = $1 and id > $3 and ($2::text is null or node = $2) order by id limit $4;
 
--- get_record: one document
+-- get_record: one record
 select kind, namespace, id, body, at from plait.records where kind = $1 and namespace = $2 and id = $3;
 
--- get_records: several documents of a kind
+-- get_records: several records of a kind
 select r.kind, r.namespace, r.id, r.body, r.at
 from unnest($2::text[], $3::text[]) as n (namespace, id)
 join plait.records r on r.kind = $1 and r.namespace = n.namespace and r.id = n.id;
 
--- list_records: the documents of a kind; the comparison with `coalesce` lets the index skip what is before $2
+-- list_records: the records of a kind; the comparison with `coalesce` lets the index skip what is before $2
 select kind, namespace, id, body, at from plait.records
 where kind = $1 and id >= coalesce($2::text, '') and ($2::text is null or id > $2) order by id limit $3;
 
--- list_records_newest: the same, the other way round
+-- list_records_newest: the same in reverse order
 select kind, namespace, id, body, at from plait.records
 where kind = $1 and ($2::text is null or id < $2) order by id desc limit $3;
 
--- list_records_of_namespace: of one namespace
+-- list_records_of_namespace: the records of a kind in one namespace
 select kind, namespace, id, body, at from plait.records
 where kind = $1 and namespace = $3 and id >= coalesce($2::text, '') and ($2::text is null or id > $2)
 order by id limit $4;
 
--- list_records_of_namespace_newest: the same, the other way round
+-- list_records_of_namespace_newest: the same in reverse order
 select kind, namespace, id, body, at from plait.records
 where kind = $1 and namespace = $3 and ($2::text is null or id < $2) order by id desc limit $4;
 
--- list_stalled: runs that nothing will move, and have not moved since a moment
+-- list_stalled: runs that nothing will move, and that have not moved since a moment
 select r.id from plait.runs r
 where status = 'running' and blocked is null
   and ((waiting is null and not awake) or substr(waiting, 3, 4) = 'join' or substr(waiting, 3, 4) = 'stuc')
@@ -457,7 +468,7 @@ where status = 'running' and blocked is null
   and not exists (select from plait.inbox i where i.run_id = r.id and not i.taken)
 order by r.created_at, r.id limit $3;
 
--- census: how much waits
+-- census: the backlog of the whole store
 select (select count(*) from plait.inbox where not taken),
        (select count(*) from plait.approvals where status = 'open'),
        (select count(*) from plait.dead_letters where status = 'pending'),
@@ -473,10 +484,10 @@ join pg_class c on c.relnamespace = to_regnamespace('plait') and c.relkind = 'i'
 join pg_am a on a.oid = c.relam and a.amname = 'btree'
 where e.extname = 'amcheck' order by c.relname;
 
--- lost_logs: rows of logs that belong to no run
+-- lost_logs: log rows without a run
 select count(*) from plait.log l
 where not exists (select from plait.runs where number = l.run)
   and not exists (select from plait.removed_runs where run = l.run);
 
--- scrub_records: drops the versions of records that were overwritten
+-- scrub_records: drops old versions of overwritten records
 vacuum plait.records;

@@ -1,9 +1,8 @@
 """The PostgreSQL store.
 
-Connections: one writes, so that commits never wait for this engine's own reads; one listens and holds the
-owners' locks; two read lists; a few do the rest. Each is made again after it was lost, so a server that is away for a
-while means `Unavailable` for that while and nothing more. A commit that was cut off may or may not be
-there: whoever tries it again is told by the verdict.
+Connections: one writes, so that commits never wait for this engine's own reads; one listens and holds the owners'
+locks; two read lists; a few do the rest. Each is reopened after a loss, so a server outage means `Unavailable` for its
+duration and nothing more. An interrupted commit may or may not have been written: a retry learns that from the verdict.
 """
 
 from __future__ import annotations
@@ -57,11 +56,11 @@ from .task_queues import PostgresTaskQueues
 from .text_statistics import TextCounts
 
 POOL_SIZE = 4
-"""Connections for reading; writing and listening have one each besides."""
+"""Connections for reading, in addition to one for writing and one for listening."""
 LIST_CONNECTIONS = 2
-"""Connections for lists, besides: a slow one keeps no owner from reading."""
+"""Additional connections for lists: a slow one does not block an owner's reads."""
 TRIES = 5
-"""Of a commit that runs into deadlocks: two processes that send the same keys in another order."""
+"""Tries of a commit with deadlocks: two processes may write the same keys in different order."""
 _FIRST = Seq(0)
 _LAST = 2**62
 
@@ -71,19 +70,19 @@ _WRITING = {
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
-    # So it is the same whatever is written: making it anew would cost as much as what it writes.
+    # The plan is the same for all values: replanning would cost as much as the write.
     "plan_cache_mode": "force_generic_plan",
 }
 _READING = {"application_name": "plait reader"}
 _LISTING = {
     "application_name": "plait lists",
-    # Nobody waits for it longer: the server must not go on with what nobody will read.
+    # The client stops waiting then: the server must not continue.
     "statement_timeout": f"{COMMAND_SECONDS - 5:.0f}s",
-    "plan_cache_mode": "force_custom_plan",  # a list is planned for the filters it has, not for any it may have
-    # What an index of texts finds in ten million has room in it. Else the server only notes pages, and makes the groups
-    # of every text in them once more.
+    "plan_cache_mode": "force_custom_plan",  # a list is planned for its actual filters
+    # Room for the matches of a text index in ten million rows. Otherwise the server only notes pages, and recomputes
+    # the trigrams of every text in them.
     "work_mem": "64MB",
-    # Places come from an index in the order of the list: each leads to a row, until there are enough.
+    # An index returns places in the order of the list: each leads to a row, until there are enough.
     "enable_seqscan": "off",
     "enable_sort": "off",
     "enable_hashjoin": "off",
@@ -92,11 +91,11 @@ _LISTING = {
 
 
 _CHECK_SECONDS = 3_600.0
-"""That a check of one table may take."""
+"""Seconds that the check of one table may take."""
 _EXAMINED = statements.load("plait.stores.postgres", "examined_rows.sql")
 _EXAMINED_AT_ONCE = 500
 _PATIENCE = (Millis(1_000), Millis(10_000))
-"""Of a transaction whose engine is silent: as long as its lease, within these."""
+"""Limits in milliseconds for a transaction whose engine is silent: its lease time, within these bounds."""
 
 
 class PostgresStore:
@@ -147,7 +146,7 @@ class PostgresStore:
                     verdicts = await commit(Session(connection, self._numbers, self._origin), writes)
                     self._texts.note(writes)
                     return verdicts
-                except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError):  # it was undone entirely
+                except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError):  # it was rolled back entirely
                     if not left:
                         raise
             raise AssertionError("unreachable")
@@ -217,7 +216,7 @@ class PostgresStore:
         async with self._use(self._readers) as connection:
             known = self._numbers.get(run_id)
             found = [] if known is None else await connection.fetch(SQL["read_log"], *asked, known)
-            if not found:  # another run may have got this one's id
+            if not found:  # the id may belong to another run now
                 number = await self._numbers.look_up(connection, run_id)
                 if number != known:
                     found = await connection.fetch(SQL["read_log"], *asked, number)
@@ -264,9 +263,14 @@ class PostgresStore:
         return rows.dead_letter(tuple(found[0])) if found else None
 
     async def dead_letters(
-        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+        self,
+        namespace: str | None,
+        run_id: RunId | None = None,
+        status: DeadLetterStatus | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
     ) -> list[DeadLetter]:
-        found = await self._list(*rows.dead_letter_query(namespace, run_id, status))
+        found = await self._list(*rows.dead_letter_query(namespace, run_id, status, after), limit)
         return [listed_rows.listed_dead_letter(tuple(row)) for row in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
@@ -287,7 +291,7 @@ class PostgresStore:
         return [rows.record(row) for row in await self._list(name, *given, limit)]
 
     def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
-        """One notice a transaction, and one call after each time the connection was lost."""
+        """One notification per transaction, and one call after each reconnect."""
         self._heard().watch(callback, shown)
 
     async def owners(self) -> list[Owner]:
@@ -304,7 +308,8 @@ class PostgresStore:
             return await namespaces(connection)
 
     async def integrity(self) -> list[str]:
-        """By amcheck, where the server's administrator has installed it, and by reading what is beside the runs."""
+        """Checks by amcheck, if the server's administrator has installed it, and by reading the rows beside the
+        runs."""
         wrong: list[str] = []
         async with self._use(self._readers) as connection:
             for index, check in await connection.fetch(SQL["index_checks"]):
@@ -333,19 +338,19 @@ class PostgresStore:
         }
 
     async def scrub(self) -> None:
-        """Old versions of rows; those in the server's own journal go when it is recycled."""
+        """Removes old row versions; those in the server's WAL go when it is recycled."""
         async with self._use(self._readers) as connection:
             await connection.execute(SQL["scrub_records"])
 
     def _limit_idle(self, lease: Millis) -> None:
-        """Who takes a frozen engine's shards over must not wait for what it has locked, once its lease is over."""
+        """Limits idle transactions: a takeover must not wait for a frozen engine's locks once its lease is over."""
         least, most = _PATIENCE
         for links in (self._writer, self._readers):
             if links is not None:
                 links.limit_idle(max(least, min(lease, most)))
 
     def _numbered(self, row: rows.Row) -> RunRow:
-        """Of a run that is likely to be written next."""
+        """A row of a run that is likely to be written next."""
         self._numbers.remember({row[0]: row[rows.NUMBER]})
         return rows.run_row(row)
 
@@ -359,7 +364,7 @@ class PostgresStore:
             return await self._heard().guard(owner)
 
     async def _list(self, name: str, *args: object) -> list[Any]:
-        """What may be long waits for other lists, and never keeps an owner from what it needs."""
+        """Reads lists on their own connections, so that a long one never blocks an owner."""
         async with self._use(self._lists) as connection:
             return await connection.fetch(SQL[name], *args)
 

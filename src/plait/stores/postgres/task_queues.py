@@ -1,4 +1,4 @@
-"""Tasks on queues, on PostgreSQL: what workers do with them. Every statement is in `task_queues.sql`."""
+"""Queued tasks on PostgreSQL: the workers' operations. All statements are in `task_queues.sql`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SQL = statements.load("plait.stores.postgres", "task_queues.sql")
 
 
 _KNOWN_FOR = 0.5
-"""Seconds for which the list of queues with limits is not read again."""
+"""Seconds for which the list of queues with limits is cached."""
 
 
 class ClaimLost(Exception):
-    """A claim that a write ends does not hold."""
+    """A claim that a write ends is not valid."""
 
 
 class PostgresTaskQueues:
@@ -56,7 +56,7 @@ class PostgresTaskQueues:
         return held
 
     async def _claim_by_code(self, request: ClaimRequest, code: list[str]) -> list[HeldTask]:
-        """Queues with limits, and tasks of all others, go first by turns: none waits for the backlog of another."""
+        """Alternates between queues with limits and tasks of all others: neither waits for the backlog of the other."""
         self._turn += 1
         async with self._use() as connection:
             limited = [(row[0], row[1]) for row in await connection.fetch(SQL["limited_by_code"], code)]
@@ -118,8 +118,8 @@ class PostgresTaskQueues:
 
 
 class LimitedQueues:
-    """Which queues have limits, as of a moment ago. The common way to claim passes them over by itself, so what is not
-    known yet only waits a moment longer."""
+    """The queues with limits, slightly stale. The common claim statement skips them itself, so an unknown one only
+    waits a moment longer."""
 
     def __init__(self) -> None:
         self._known: set[tuple[str, str]] = set()
@@ -128,7 +128,8 @@ class LimitedQueues:
     async def among(
         self, connection: Connection, namespace: str, queues: Sequence[str], *, fresh: bool = False
     ) -> list[str]:
-        """`fresh`: as of now, for who has found nothing and would wait."""
+        """The queues among these that have limits. `fresh`: as of now, for a worker that has found nothing and would
+        wait."""
         if fresh or time.monotonic() >= self._until:
             self._known = {(row[0], row[1]) for row in await connection.fetch(QUEUES["limited"])}
             self._until = time.monotonic() + _KNOWN_FOR
@@ -139,8 +140,8 @@ class LimitedQueues:
 
 
 async def _claim_in_turn(connection: Connection, request: ClaimRequest, limited: Collection[str]) -> list[HeldTask]:
-    """Queue by queue, as the worker named them. Those without limits that follow each other are one statement, which
-    passes over those that have got limits meanwhile."""
+    """Claims queue by queue, in the worker's order. Consecutive ones without limits are one statement, which skips
+    those that have got limits meanwhile."""
     held: list[HeldTask] = []
     for has_limits, queues in groupby(request.queues, lambda queue: queue in limited):
         if not has_limits and len(held) < request.limit:
@@ -162,7 +163,7 @@ async def _claim_under_limits(connection: Connection, request: ClaimRequest, que
     namespace = request.namespace
     asked = (namespace, queue, _listed(request.kinds), _listed(request.handlers), _listed(request.code))
     if not await connection.fetch(SQL["free_under_limits"], *asked, [], 1):
-        return []  # nobody's admission waits for a worker that is idle
+        return []  # an idle worker must not delay admission
     limits = limits_of(map(tuple, await connection.fetch(QUEUES["lock_limits"], namespace, queue)))
     now: Millis = await connection.fetchval(QUEUES["now"])
     await settle_starts(connection, namespace, limits, "task", now)
@@ -184,7 +185,7 @@ def _in_order(found: list[Any]) -> list[HeldTask]:
 
 
 async def write_queues(connection: Connection, writes: Sequence[Write]) -> None:
-    """What decisions of different runs enqueue and revoke."""
+    """Writes what decisions of different runs enqueue and revoke."""
     dequeued = [(write.run_id, token) for write in writes for token in write.dequeued]
     if dequeued:
         await connection.execute(SQL["dequeue"], *zip(*dequeued, strict=True))
@@ -198,7 +199,7 @@ async def write_queues(connection: Connection, writes: Sequence[Write]) -> None:
 
 
 async def write_reports(connection: Connection, writes: Sequence[Write], origin: str) -> None:
-    """The tasks that results of workers end; no claim twice."""
+    """Ends the tasks of workers' results; no claim twice."""
     ended = [astuple(claim) for write in writes if (claim := write.finished) is not None]
     sent = [inbox_columns(row) for write in writes for row in write.inbox]
     given = (*zip(*ended, strict=True), *zip(*sent, strict=True), origin)
@@ -207,7 +208,7 @@ async def write_reports(connection: Connection, writes: Sequence[Write], origin:
 
 
 async def has_results(connection: Connection, write: Write) -> bool:
-    """Whether what a write would send is in the inbox already."""
+    """Whether the inputs of a write are in the inbox already."""
     known = [(row.run_id, row.key) for row in write.inbox]
     return not known or await connection.fetchval(SQL["has_inputs"], *zip(*known, strict=True)) == len(known)
 

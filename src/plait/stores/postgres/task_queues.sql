@@ -1,4 +1,4 @@
--- enqueue: tasks for workers; a new attempt takes the place of the one before, unclaimed and at the end of the queue
+-- enqueue: tasks for workers; a new attempt replaces the one before, unclaimed and at the end of the queue
 insert into plait.queued_tasks (run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label,
                                 node, key, input, blobs, timeout, heartbeat, terms, progress, enqueued_at, priority,
                                 partition, code)
@@ -14,11 +14,11 @@ set id = excluded.id, opening = excluded.opening, attempt = excluded.attempt, qu
     priority = excluded.priority, partition = excluded.partition, code = excluded.code, claim = null, worker = null, claimed_at = null,
     lease = null, expires = null, deadline = null, limited = false;
 
--- dequeue: tasks that no worker is to do any more
+-- dequeue: withdraws tasks from workers
 delete from plait.queued_tasks q using unnest($1::text[], $2::text[]) as d (run_id, token)
 where q.run_id = d.run_id and q.token = d.token;
 
--- report: ends the claims of workers and sends their results, in one round trip; nothing if one of the claims does not hold
+-- report: ends workers' claims and sends their results, in one round trip; nothing if one of the claims is not valid
 with claims as (
     select q.id from plait.queued_tasks q
     join unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::integer[])
@@ -40,12 +40,12 @@ with claims as (
 )
 select sound, (select pg_notify('plait', $11::text) where sound) from proof;
 
--- has_inputs: how many of these are known already
+-- has_inputs: how many of these inputs are known already
 select count(*) from plait.inbox i join unnest($1::text[], $2::text[]) as r (run_id, key) using (run_id, key);
 
--- claim: gives free tasks to a worker, queue by queue, oldest first within a priority, as the index has them; what another
--- is about to take is passed over, and so are queues with limits. It does not wait for the disk: a claim that a crash of the server undoes is no claim,
--- and its worker's result is late
+-- claim: claims free tasks for a worker, queue by queue, oldest first within a priority, as the index has them; rows
+-- that another worker is claiming are skipped, and so are queues with limits. It does not wait for the disk: a claim
+-- undone by a crash of the server is no claim, and its worker's result is late
 with now as (
     select plait.ms(clock_timestamp()) as at, set_config('synchronous_commit', 'off', true)
 ), free as (
@@ -69,8 +69,8 @@ returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue
           q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority,
           q.partition, q.claim, q.worker, q.claimed_at, q.lease, q.id;
 
--- claim_by_code: the same for an engine, wherever tasks are that it has the code for; one of each namespace after the other.
--- Some more are looked at than are wanted, as another may take some of them
+-- claim_by_code: the same for an engine, for tasks that it has the code for; namespaces take turns. Some more are read
+-- than needed, as others may take some of them
 with now as (
     select plait.ms(clock_timestamp()) as at, set_config('synchronous_commit', 'off', true)
 ), found as (
@@ -94,19 +94,19 @@ returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue
           q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority,
           q.partition, q.claim, q.worker, q.claimed_at, q.lease, q.id;
 
--- limited_by_code: the queues with limits that have such tasks
+-- limited_by_code: queues with limits that have such tasks
 select distinct t.namespace, t.queue from plait.queued_tasks t
 where t.claim is null and t.code = any ($1::text[])
   and exists (select from plait.queues s where s.namespace = t.namespace and s.name in ('*', t.queue));
 
--- free_under_limits: what is next on a queue that has limits, but for keys that are at theirs
+-- free_under_limits: the next tasks of a queue with limits, except for keys at theirs
 select id, partition from plait.queued_tasks
 where namespace = $1 and queue = $2 and claim is null
   and ($3::text[] is null or kind = any ($3)) and ($4::text[] is null or handler = any ($4))
   and ($5::text[] is null or code = any ($5)) and partition <> all ($6::text[])
 order by priority, id limit $7;
 
--- claim_under_limits: gives these to a worker, and they count. Not all may still be there
+-- claim_under_limits: claims these for a worker, and counts them. Some may be gone
 with now as (
     select plait.ms(clock_timestamp()) as at, set_config('synchronous_commit', 'off', true)
 )
@@ -119,10 +119,10 @@ returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue
           q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority,
           q.partition, q.claim, q.worker, q.claimed_at, q.lease, q.id;
 
--- lengths: how many tasks wait on each queue, and how many workers are at
+-- lengths: how many tasks of each queue wait, and how many are claimed
 select namespace, queue, count(*) - count(claim), count(claim) from plait.queued_tasks group by 1, 2 order by 1, 2;
 
--- unclaimed: the queues that have free tasks, one step along the index each
+-- unclaimed: queues with free tasks, one step along the index each
 with recursive found as (
     (select namespace, queue from plait.queued_tasks where claim is null order by namespace, queue limit 1)
     union all
@@ -135,13 +135,13 @@ with recursive found as (
 )
 select namespace, queue from found;
 
--- beat: its worker is alive
+-- beat: renews a claim
 update plait.queued_tasks
 set expires = least(plait.ms(clock_timestamp()) + least(lease, heartbeat), deadline), progress = coalesce($6, progress)
 where run_id = $1 and token = $2 and claim = $3 and opening = $4 and attempt = $5
 returning 1;
 
--- release: its worker gives it back, and others are told
+-- release: its worker releases it, and others are notified
 with given_back as (
     update plait.queued_tasks
     set claim = null, worker = null, claimed_at = null, lease = null, expires = null, deadline = null, limited = false
@@ -155,8 +155,8 @@ select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, 
        timeout, heartbeat, terms, progress, enqueued_at, priority, partition, claim, worker, claimed_at, lease
 from plait.queued_tasks where run_id = $1 and ($2::text is null or token = $2) order by id;
 
--- expired: claims whose time is up. Those that would last longer than their lease, because the database's clock was set
--- back, last for a lease from now on
+-- expired: claims that have expired. Those that would outlast their lease, because the database's clock was set back,
+-- last for a lease from now on
 with now as (
     select plait.ms(clock_timestamp()) as at
 ), set_back as (
@@ -172,10 +172,10 @@ from plait.queued_tasks, now
 where claim is not null and expires <= now.at and shard = any ($1::integer[])
 order by expires limit $2;
 
--- any_queued: whether there is anything to watch over
+-- any_queued: whether any tasks are queued
 select 1 from plait.queued_tasks where shard = any ($1::integer[]) limit 1;
 
--- note_worker: it asked for tasks of queues; those that have not asked for long are forgotten
+-- note_worker: records that it polled queues; workers that have not polled for long are deleted
 with forgotten as (
     delete from plait.queue_workers where seen_at < plait.ms(clock_timestamp()) - $4::bigint
 )
@@ -183,6 +183,6 @@ insert into plait.queue_workers (namespace, queue, worker, seen_at)
 select $1, queue, $3, plait.ms(clock_timestamp()) from unnest($2::text[]) as q (queue)
 on conflict (namespace, queue, worker) do update set seen_at = excluded.seen_at;
 
--- seen_workers: those that asked lately
+-- seen_workers: workers that polled recently
 select queue, worker, seen_at from plait.queue_workers
 where namespace = $1 and seen_at >= plait.ms(clock_timestamp()) - $2::bigint order by queue, worker;

@@ -1,8 +1,8 @@
-"""Which groups of characters a text search asks the index for.
+"""Chooses the trigrams for which a text search asks the index.
 
-An index of ten million texts has some groups in nearly every one: a namespace that most runs are in, the words of a
-label that all have. To ask for them costs a step in a long list for each text that has the rare ones, and leaves out
-next to none; the text itself is checked anyway. The server has counted the common ones, for its own planner.
+An index of ten million texts has some trigrams in nearly every one: a namespace of most runs, the words of a label that
+all have. Asking for them costs a step in a long list for each text that has the rare ones, and excludes almost none;
+the text itself is checked anyway. The server has counted the common ones, for its own planner.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from .database import Connection
 SQL = statements.load("plait.stores.postgres", "run_texts.sql")
 
 _FRESH = 300.0
-"""Seconds."""
+"""Seconds for which statistics are cached."""
 _SMALL = 100_000
-"""Texts that are few enough to ask for all groups."""
+"""Number of texts below which all trigrams are used."""
 _COMMON = 0.1
-"""Of all texts: a group that more have is asked for only where there is no rarer one."""
+"""Share of all texts above which a trigram is only used if there is no rarer one."""
 _LEFT = 100
-"""Texts to look at, about, that are worth no further group."""
+"""Approximate number of remaining texts for which no further trigram pays off."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextStatistics:
     texts: int = 0
-    """About; 0: nobody has counted."""
+    """Approximate number of texts; 0: unknown."""
     common: Mapping[str, float] = field(default_factory=dict[str, float])
-    """The share of all texts that have a group, of the commonest groups."""
+    """Share of all texts that contain a trigram, for the most common trigrams."""
     rare: float = 1.0
-    """The share that no other group has."""
+    """Upper bound of the share of any other trigram."""
 
     def rarest(self, groups: Sequence[str]) -> list[str]:
-        """Of the groups of a text those that leave few texts to look at."""
+        """The trigrams of a text that leave few texts to check."""
         if self.texts < _SMALL:
             return list(groups)
         ordered = sorted(groups, key=self._share)
@@ -52,13 +52,13 @@ class TextStatistics:
         return found
 
     def expected(self, groups: Sequence[str]) -> int | None:
-        """How many texts have all of them, at most; None: nobody knows."""
+        """Upper bound of the number of texts that contain all of them; None: unknown."""
         if self.texts < _SMALL:
             return None
         return round(self.texts * min(self._share(group) for group in groups))
 
     def worth_asking(self, namespaces: Iterable[str]) -> list[str]:
-        """Those whose runs are few enough."""
+        """Namespaces with few enough runs to use them in the index."""
         if self.texts < _SMALL:
             return list(namespaces)
         return [space for space in namespaces if self._share(f"//{space}") <= _COMMON]
@@ -71,7 +71,7 @@ UNKNOWN = TextStatistics()
 
 
 class TextCounts:
-    """What the server has counted, looked up now and then."""
+    """The server's statistics, cached."""
 
     def __init__(self) -> None:
         self._known = UNKNOWN
@@ -89,5 +89,5 @@ def _statistics(row: Any) -> TextStatistics:
     if row is None:
         return UNKNOWN
     groups, shares, texts = row
-    common: dict[str, float] = dict(zip(groups, shares, strict=False))  # shares go on with the least and the most
+    common: dict[str, float] = dict(zip(groups, shares, strict=False))  # shares ends with the minimum and the maximum
     return TextStatistics(texts, common, min(common.values(), default=1.0))

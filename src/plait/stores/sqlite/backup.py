@@ -1,7 +1,7 @@
-"""A copy of a SQLite file while engines write to it, and a file made of such a copy.
+"""A copy of a SQLite file while engines write to it, and its restore.
 
-SQLite's own backup reads all pages in one transaction: writers go on, and the copy is the file as it was at that
-moment. It is a database like any other.
+SQLite's own backup reads all pages in one transaction: writers continue, and the copy is the file as of that moment. It
+is a database like any other.
 """
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
@@ -24,7 +24,7 @@ _JOURNALS = ("-wal", "-journal")
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Whole or not at all, also after a power cut. Refuses to write over a file, and to copy what is none of ours."""
+    """Copies atomically, even across a power cut. Refuses to overwrite a file, and to copy a foreign one."""
     _refuse_journals(target)
     with readable_errors(str(source)), new_file(target) as draft:
         read = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
@@ -38,7 +38,7 @@ def copy_database(source: Path, target: Path) -> None:
 
 
 def _refuse_journals(target: Path) -> None:
-    """SQLite would take one that an earlier file of this name left for ours, and write its pages into the copy."""
+    """Refuses leftover journals: SQLite would apply one of an earlier file of this name to the copy."""
     for ending in _JOURNALS:
         journal = target.with_name(f"{target.name}{ending}")
         if journal.exists() and journal.stat().st_size:
@@ -55,7 +55,7 @@ def _copy(read: apsw.Connection, draft: Path, target: Path) -> None:
     try:
         with written.backup("main", read, "main") as backup:
             backup.step(_ALL_PAGES)
-        # One file that can be read anywhere: in the other mode, whoever reads it makes two more beside it
+        # One file that can be read anywhere: in the other mode, a reader creates two more beside it
         written.pragma("journal_mode", "delete")
         found = [line for (line,) in written.execute("pragma quick_check")]
     except apsw.FullError as error:

@@ -1,8 +1,7 @@
 """The group commit on SQLite: the writes of many runs as one transaction.
 
-The rows of all writes are gathered by table first, so that a thousand decisions cost a handful of
-statements. Only when one of them breaks a constraint are they written one by one, to find
-out which; that never happens to a healthy owner.
+The rows of all writes are first gathered by table, so that a thousand decisions cost a handful of statements. Only if
+one of them breaks a constraint are they written one by one, to find out which; that never happens to a healthy owner.
 """
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
@@ -73,7 +72,7 @@ def commit(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
 
 
 def _commit_apart(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) -> list[Verdict]:
-    """Each in a part of its own, in one transaction."""
+    """Applies each write in its own savepoint, in one transaction."""
     with atomic(db):
         verdicts = _fence(db, writes)
         return [
@@ -93,7 +92,7 @@ def _fence(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
 
 @lru_cache(maxsize=8)
 def _epochs(text: str) -> dict[int, int]:
-    """By shard. Every group asks for them, and they change only when an owner does."""
+    """Epochs by shard. Every group commit reads them, and they change only when an owner does."""
     return _by_shard.decode(text)
 
 
@@ -149,7 +148,8 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
 
 
 def _insert_runs(db: apsw.Connection, created: Sequence[RunRow]) -> dict[RunId, int]:
-    """SQLite counts on from the highest number there is, and nobody else writes meanwhile."""
+    """Inserts runs; returns their numbers. SQLite counts on from the highest number, and nobody else writes
+    meanwhile."""
     insert_rows(db, SQL["insert_run"], [run_columns(row) for row in created])
     last = db.last_insert_rowid()
     first = last - len(created) + 1
@@ -160,7 +160,7 @@ def _insert_runs(db: apsw.Connection, created: Sequence[RunRow]) -> dict[RunId, 
 
 
 def _number(db: apsw.Connection, run_id: RunId, found: dict[RunId, int]) -> int | None:
-    """Of a run that is new or was not used lately; None if there is none."""
+    """The number of a run that is new or was not used recently; None if there is none."""
     if run_id not in found:
         row = db.execute(SQL["number_of"], (run_id,)).fetchone()
         if row is None:

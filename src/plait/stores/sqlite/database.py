@@ -29,8 +29,8 @@ log = logging.getLogger("plait.store")
 
 PRIVATE = 0o600
 _JOURNAL = 64 * 1024 * 1024
-"""Bytes to which the journal is cut once it was copied back: a long read, as of a backup, lets it grow meanwhile."""
-APPLICATION_ID = 0x506C_6169  # "Plai": tells our files from other people's
+"""Bytes to which the journal is truncated after a checkpoint: a long read, as of a backup, lets it grow meanwhile."""
+APPLICATION_ID = 0x506C_6169  # "Plai": distinguishes our files from others
 _UNLISTED = """
 select id from runs
 where typeof(created_at) <> 'integer' or status not in ('running', 'completed', 'failed', 'cancelled')
@@ -52,7 +52,7 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db = apsw.Connection(path, statementcachesize=200)
         db.set_busy_timeout(busy_ms)
         db.create_scalar_function("namespace_mark", namespace_mark, 1, deterministic=True)
-        # Else SQLite compiles a statement anew at each call, to see whether this call's values allow a partial index
+        # Otherwise SQLite recompiles a statement at each call, to see whether the values allow a partial index
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         _check_ours(db, path)
         db.execute("pragma journal_mode = wal")
@@ -61,7 +61,7 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db.execute("pragma temp_store = memory")
         db.execute("pragma wal_autocheckpoint = 4000")
         db.execute(f"pragma journal_size_limit = {_JOURNAL}")
-        db.execute("pragma secure_delete = fast")  # what is overwritten in a page that is written anyway leaves nothing
+        db.execute("pragma secure_delete = fast")  # overwritten data in pages that are written anyway leaves no trace
         return db
 
 
@@ -75,13 +75,13 @@ def open_writer(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Conne
 
 
 def prepare_writing(db: apsw.Connection) -> None:
-    """What `commit` needs of a connection; not before all migrations, which would trip over it."""
+    """Sets up a connection for `commit`; only after all migrations, which would fail on it."""
     for statement in _RUN_PATCHES.values():
         db.execute(statement)
 
 
 def migrate(db: apsw.Connection, path: str) -> None:
-    """Brings the file to the newest schema; refuses one that a newer Plait wrote."""
+    """Migrates the file to the newest schema; raises if a newer Plait wrote it."""
     with readable_errors(path):
         version = _version(db)
         _check_version(version, path)
@@ -101,8 +101,8 @@ def migrate(db: apsw.Connection, path: str) -> None:
 
 
 def check_file(path: str) -> list[str]:
-    """What SQLite finds wrong with a file, logs that belong to no run, runs that no list has, and rows beside them that
-    can't be read; on a connection of its own."""
+    """Defects of a file: SQLite's own findings, logs without a run, runs missing from lists, and unreadable rows; on a
+    separate connection."""
     with readable_errors(path):
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         try:
@@ -120,8 +120,8 @@ def check_file(path: str) -> list[str]:
 
 @contextmanager
 def atomic(db: apsw.Connection) -> Generator[None]:
-    """All or nothing. Within a transaction it is a savepoint; else a transaction that holds the write lock at once,
-    so that it can't be overtaken between its first read and its first write."""
+    """All or nothing. Inside a transaction it is a savepoint; otherwise a transaction that takes the write lock at
+    once, so that nothing is written between its first read and its first write."""
     within = db.in_transaction
     db.execute("savepoint part" if within else "begin immediate")
     try:
@@ -134,7 +134,7 @@ def atomic(db: apsw.Connection) -> Generator[None]:
 
 @contextmanager
 def without_waiting(db: apsw.Connection) -> Generator[None]:
-    """Transactions in it are not waited for until they are on disk: that is left to the next one that is."""
+    """Transactions inside don't wait for the disk: the next one that does includes them."""
     before = db.pragma("synchronous")
     db.pragma("synchronous", "NORMAL")
     try:
@@ -144,9 +144,9 @@ def without_waiting(db: apsw.Connection) -> Generator[None]:
 
 
 def undo(db: apsw.Connection, savepoint: str | None = None) -> None:
-    """Undoes the transaction, or what came after a savepoint."""
+    """Rolls back the transaction, or to a savepoint."""
     if not db.in_transaction:
-        return  # SQLite has undone everything by itself when, for one, the disk is full
+        return  # SQLite has rolled back by itself, for example because the disk is full
     if savepoint is None:
         db.execute("rollback")
     else:
@@ -156,7 +156,7 @@ def undo(db: apsw.Connection, savepoint: str | None = None) -> None:
 
 @contextmanager
 def readable_errors(path: str) -> Generator[None]:
-    """SQLite's errors as ours: what happened, why, what to do."""
+    """Converts SQLite's errors to ours: what happened, why, what to do."""
     try:
         yield
     except apsw.Error as error:
@@ -164,7 +164,7 @@ def readable_errors(path: str) -> Generator[None]:
 
 
 def raise_readable(error: apsw.Error, path: str) -> NoReturn:
-    """As one of ours; as it is, if it is a bug."""
+    """Raises one of our errors; the original one, if it is a bug."""
     ours = _readable(error, path)
     if ours is None:
         raise error
@@ -203,14 +203,14 @@ def _check_folder(path: str) -> None:
 
 
 def _create_private(path: str) -> None:
-    """A new file is for its owner only: inputs and results of runs are in it, and perhaps the signing secret. SQLite
-    gives the journals beside it the same permissions. A file that is there keeps those that somebody gave it."""
-    with suppress(OSError):  # it is there, or SQLite says better why it can't be
+    """Creates a new file for its owner only: it contains inputs and results of runs, and perhaps the signing secret.
+    SQLite gives the journals beside it the same permissions. An existing file keeps its own."""
+    with suppress(OSError):  # it exists, or SQLite explains better why it can't
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, PRIVATE))
 
 
 def _check_ours(db: apsw.Connection, path: str) -> None:
-    # In this order: another process may make the tables just now, and names them ours in the same transaction
+    # In this order: another process may be creating the tables, and sets the id in the same transaction
     (tables,) = next(db.execute("select count(*) from sqlite_master"))
     (application,) = next(db.execute("pragma application_id"))
     if tables and application != APPLICATION_ID:
@@ -220,7 +220,7 @@ def _check_ours(db: apsw.Connection, path: str) -> None:
 
 
 def check_readable(db: apsw.Connection, path: str) -> None:
-    """Refuses what is none of ours, and what a newer Plait wrote."""
+    """Raises if the file is not ours, or if a newer Plait wrote it."""
     (application,) = next(db.execute("pragma application_id"))
     if application != APPLICATION_ID:
         raise Unavailable("store.not_plait", f"{path} is no database of Plait's", fix="name another file")

@@ -1,10 +1,10 @@
-"""Many rows by few statements.
+"""Bulk inserts by few statements.
 
-`executemany` looks its statement up by its text for every row, and SQLite opens the table and each of its indexes for
-every row. Nor does the driver know which statements are used often: one that was not among the last 200 is compiled
-anew, and every row counts. So a statement that inserts one row is made into one that inserts as many as `AT_ONCE` says,
-and what is left goes one by one. It should say `or fail`: else SQLite keeps copies of pages, to take back the rows that
-came before one that is refused. Here the whole transaction is taken back then.
+`executemany` looks up its statement by text for every row, and SQLite opens the table and each of its indexes for every
+row. Nor does the driver know which statements are used often: one that was not among the last 200 is recompiled, and
+every row counts. So a statement that inserts one row is turned into one that inserts as many as `AT_ONCE` says, and the
+rest are inserted one by one. It should say `or fail`: otherwise SQLite keeps copies of pages, to undo the rows before a
+refused one. Here the whole transaction is rolled back then.
 """
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
@@ -21,12 +21,13 @@ import apsw
 from plait.stores.rows import Row
 
 AT_ONCE = (32, 8)
-"""Rows of a statement; few sizes, because each is compiled once and kept."""
+"""Rows per statement; few sizes, because each is compiled once and kept."""
 _VALUES = " values "
 
 
 def insert_rows(db: apsw.Connection, statement: str, rows: Sequence[Row], *, one: str | None = None) -> None:
-    """`statement` ends with the values of one row; `one` is for those that are left over, if it is another."""
+    """Inserts rows. `statement` ends with the values of one row; `one` is used for the remaining rows, if it
+    differs."""
     done, count = 0, len(rows)
     for size in AT_ONCE:
         while count - done >= size:

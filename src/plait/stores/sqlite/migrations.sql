@@ -1,6 +1,6 @@
 -- v1: the first schema
 
--- A run: its identity, and the few facts that lists and recovery need. Its story is in `log`.
+-- Runs, with the few facts that lists and recovery need. Their events are in `log`.
 create table runs (
     id           text primary key,
     namespace    text not null,
@@ -28,7 +28,7 @@ create index runs_awake on runs (shard) where awake = 1 and status = 'running';
 create index runs_newest on runs (created_at, id);
 create index runs_parent on runs (parent) where parent is not null;
 
--- Events, one row a decision. `id` grows in commit order: it is the cursor of live feeds.
+-- Events, one row per decision. `id` grows in commit order: it is the cursor of live feeds.
 create table log (
     id     integer primary key,
     run_id text not null,
@@ -115,7 +115,7 @@ create table engines (
     expires integer not null
 ) without rowid;
 
--- v2: forms and evidence for people, what tasks say, and small documents that belong to no run
+-- v2: forms and evidence of approvals, log lines of tasks, and records that belong to no run
 
 alter table questions add column form text;
 alter table questions add column evidence text;
@@ -140,7 +140,7 @@ create table records (
     primary key (kind, id, namespace)
 ) without rowid;
 
--- v3: approvals stay after the decision, with who voted for what
+-- v3: approvals are kept after the decision, with all votes
 
 create table approvals (
     id          text primary key,
@@ -167,7 +167,7 @@ insert into approvals (id, run_id, namespace, token, title, asked, asked_at, dea
 select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from questions;
 drop table questions;
 
--- At most one is open of a token of a run; this is also how the open ones are counted
+-- A token of a run has at most one open approval; open ones are also counted by this index
 create unique index approvals_open on approvals (run_id, token) where status = 'open';
 create index approvals_run on approvals (run_id, asked_at, id);
 create index approvals_status on approvals (namespace, status, asked_at, id);
@@ -175,8 +175,8 @@ create index approvals_newest on approvals (namespace, asked_at, id);
 
 -- v4: tasks that workers claim
 
--- One row for an attempt that is under way on a queue. `opening` is the event that recorded it. A claimed row has
--- `claim`; `expires` is when its worker counts as gone, which is never after `deadline`, the task's own timeout.
+-- One row for each queued attempt in flight. `opening` is the event that recorded it. A claimed row has `claim`;
+-- `expires` is when its worker counts as gone, never after `deadline`, the task's own timeout.
 create table queued_tasks (
     id          integer primary key,
     run_id      text not null,
@@ -210,7 +210,7 @@ create unique index queued_tasks_place on queued_tasks (run_id, token);
 create index queued_tasks_free on queued_tasks (namespace, queue, priority, id) where claim is null;
 create index queued_tasks_expires on queued_tasks (expires) where claim is not null;
 
--- Who asked for tasks, and when last.
+-- Workers, and when they last polled for tasks.
 create table queue_workers (
     namespace text not null,
     queue     text not null,
@@ -277,7 +277,7 @@ drop table log;
 alter table numbered_log rename to log;
 create unique index log_place on log (run, seq);
 
--- v6: why a parked run waits, as `[kind, words, until]`; and what forks and reopened runs had behind them
+-- v6: the wait reason of a parked run, as `[kind, words, until]`; and the past of forks and reopened runs
 
 alter table runs add column waiting text;
 alter table runs add column past text;
@@ -325,18 +325,18 @@ create virtual table run_text_groups using fts5 (
     space, text, content = 'run_texts', content_rowid = 'place',
     tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0
 );
--- Runs up to this number are in the index.
+-- Runs up to this number are indexed.
 create table indexed_runs (upto integer not null);
 insert into indexed_runs (upto) values (0);
 
--- Dead letters and documents of one namespace, whatever others have.
+-- Dead letters and records of one namespace, however many others have.
 drop index dead_letters_run;
 create index dead_letters_run on dead_letters (run_id, at, id);
 create index dead_letters_status on dead_letters (namespace, status, at, id);
 create index dead_letters_pending on dead_letters (id) where status = 'pending';
 create index records_namespace on records (kind, namespace, id);
 
--- v8: votes that approvers handed to others
+-- v8: delegated votes
 
 alter table approvals add column delegations text not null default '[]';
 
@@ -386,16 +386,16 @@ create index runs_definition on runs (namespace, definition, created_at, id);
 create index runs_blocked on runs (shard) where blocked is not null and status = 'running';
 create index runs_parent on runs (parent, created_at, id) where parent is not null;
 
--- v10: runs that nothing will move
+-- v10: stalled runs
 
 -- Few runs wait like this for long. `waiting` is `[kind, words, until]`. By comparisons, as every write of a run asks.
 create index runs_stalled on runs (created_at, id)
 where status = 'running' and blocked is null
   and ((waiting is null and awake = 0) or substr(waiting, 3, 4) = 'join' or substr(waiting, 3, 4) = 'stuc');
 
--- v11: runs that are removed, and which runs need which large values
+-- v11: removed runs, and which runs need which large values
 
--- `run` is a number; 0 keeps a value for good: it was there before its runs were noted, or belongs to none.
+-- `run` is a number; 0 keeps a value for good: it is older than this table, or belongs to no run.
 create table blob_refs (
     digest text not null,
     run    integer not null,
@@ -404,12 +404,12 @@ create table blob_refs (
 create index blob_refs_run on blob_refs (run);
 insert into blob_refs (digest, run) select digest, 0 from blobs;
 
--- Runs whose rows are gone, and whose events are going.
+-- Runs whose rows are deleted, and whose events are being deleted.
 create table removed_runs (run integer primary key);
 
 -- v12: limits of queues, and runs that wait on them
 
--- A name `*` has the limits of all queues of a namespace together.
+-- The name `*` has the limits of all queues of a namespace together.
 create table queues (
     namespace text not null,
     name      text not null,
@@ -417,8 +417,8 @@ create table queues (
     primary key (namespace, name)
 ) without rowid;
 
--- A run waits here until `admitted_at`, and holds a slot from then on for as long as it runs. `due` is null once a run
--- that was delayed may start.
+-- A run waits here until `admitted_at`, and holds a slot from then on while it runs. `due` is null once a delayed run
+-- may start.
 create table queued_runs (
     id          integer primary key,
     run_id      text not null,
@@ -442,7 +442,7 @@ create index queued_runs_deadline on queued_runs (namespace, queue, deadline)
 where admitted_at is null and deadline is not null;
 create index queued_runs_held on queued_runs (namespace, queue, admitted_at) where admitted_at is not null;
 
--- What began lately, where a rate limits that.
+-- Recent starts, for rate limits.
 create table queue_starts (
     namespace text not null,
     queue     text not null,

@@ -1,7 +1,7 @@
-"""The lock that says which living process owns a SQLite file's shards.
+"""The lock that shows which living process owns a SQLite file's shards.
 
-It is on a file of its own, `<database>-owner`: SQLite's own locks come and go with transactions. Where
-the platform has no such locks, `enforced` is False and leases alone decide.
+It is on a separate file, `<database>-owner`: SQLite's own locks come and go with transactions. If the platform has no
+such locks, `enforced` is False and leases alone decide.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ class OwnerLock:
         self.enforced = fcntl is not None and database != ":memory:"
 
     def acquire(self) -> Literal["fresh", "held", "taken"]:
-        """Never waits. `fresh`: nobody held it a moment ago. `taken`: another living process does."""
+        """Takes the lock without waiting. `fresh`: nobody held it a moment ago. `taken`: another living process
+        does."""
         if not self.enforced or self._file is not None or fcntl is None:
             return "held"
-        mode = os.stat(self._database).st_mode & 0o666  # whoever may work on the database may hold its lock
+        mode = os.stat(self._database).st_mode & 0o666  # whoever may use the database may hold its lock
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

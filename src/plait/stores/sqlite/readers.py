@@ -1,7 +1,7 @@
-"""Threads that read lists beside the loop that commits, each with a connection of its own that can't write.
+"""Threads that read lists beside the loop that commits, each with its own read-only connection.
 
-A list may lead to many rows. In write-ahead mode it sees the database as it was when it began, waits for no commit and
-holds none up.
+A list may lead to many rows. In write-ahead mode it sees the database as of its start, waits for no commit and blocks
+none.
 """
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
@@ -20,9 +20,9 @@ import apsw
 T = TypeVar("T")
 
 _STEPS = 100_000
-"""Of SQLite's machine, a millisecond or two, after which a reader asks whether it is to go on."""
+"""Steps of SQLite's virtual machine, a millisecond or two, after which a reader checks whether to continue."""
 READERS = 2
-"""One slow list leaves another to everybody else."""
+"""With two, one slow list does not block all others."""
 
 
 class Readers:
@@ -40,8 +40,8 @@ class Readers:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._work, work)
 
     def close(self) -> None:
-        """Who still reads is stopped, and who has yet to begin does not: both are told, since a future that were
-        cancelled here would look to its caller like a cancel of the caller."""
+        """Stops running and queued reads with an error: cancelling their futures would look to a caller like a cancel
+        of the caller itself."""
         self._closing = True
         self._threads.shutdown()
         for db in self._all:
@@ -51,7 +51,7 @@ class Readers:
         return self._closing
 
     def _work(self, work: Callable[[apsw.Connection], T]) -> T:
-        db = self._free.get()  # there is one: as many threads as connections
+        db = self._free.get()  # never empty: as many threads as connections
         try:
             if self._closing:
                 raise apsw.InterruptError

@@ -1,4 +1,4 @@
-"""Removing ended runs, on SQLite. Every statement is in `removals.sql`."""
+"""Removing ended runs on SQLite. All statements are in `removals.sql`."""
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -36,11 +36,11 @@ _BY_ID = (
     "remove_snapshot",
 )
 _BLOBS = 20
-"""Large values that are deleted at a time."""
+"""Large values deleted at a time."""
 
 
 class NotRemovable(Exception):
-    """The run is not there, has not ended by then, or is needed."""
+    """The run is missing, had not ended by then, or is needed."""
 
 
 class _Working(Protocol):
@@ -86,7 +86,7 @@ class SqliteRemovals:
 
 
 def write_removal(db: apsw.Connection, numbers: RunNumbers, run_id: RunId, before: Millis) -> None:
-    """Within a transaction."""
+    """Removes a run within a transaction."""
     found = db.execute(SQL["removable"], (run_id, before)).fetchone()
     if found is None:
         raise NotRemovable(run_id)
@@ -102,7 +102,7 @@ def write_removal(db: apsw.Connection, numbers: RunNumbers, run_id: RunId, befor
 
 
 def write_references(db: apsw.Connection, write: Write) -> None:
-    """Which large values the run needs, once they are stored."""
+    """Records which large values the run needs, once they are stored."""
     db.executemany(SQL["refer"], [(digest, write.run_id) for digest, _ in write.blobs])
     db.executemany(SQL["share"], [(digest, write.run_id) for digest in write.shared])
 
@@ -120,7 +120,7 @@ def _sweep(db: apsw.Connection, limit: int) -> bool:
 
 
 def _sweep_blobs(db: apsw.Connection, run: int) -> bool:
-    """Whether there were any."""
+    """Deletes some large values; returns whether there were any."""
     digests = [row[0] for row in db.execute(SQL["referred"], (run, _BLOBS))]
     db.executemany(SQL["unrefer"], [(digest, run) for digest in digests])
     db.executemany(SQL["remove_blob"], [(digest,) for digest in digests])

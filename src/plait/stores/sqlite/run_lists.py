@@ -1,4 +1,4 @@
-"""Lists of runs on SQLite. The statements are in `run_lists.sql`; `stores/run_lists` decides which are asked."""
+"""Lists of runs on SQLite. The statements are in `run_lists.sql`; `stores/run_lists` decides which are used."""
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -62,7 +62,7 @@ def list_runs(db: apsw.Connection, query: RunFilter) -> list[RunRow]:
 
 
 class _Reading:
-    """One list, as it is read."""
+    """The state of reading one list."""
 
     def __init__(self, db: apsw.Connection, query: RunFilter) -> None:
         self._db = db
@@ -87,7 +87,7 @@ class _Reading:
         return next(self._db.execute(COUNTS[step.source.index], given))[0]
 
     def _all_rows(self, step: Rows) -> list[RunRow]:
-        """Of each part what is newer than the last row that the others would leave on the list."""
+        """The rows of all parts; each part is only read down to the last row that the others leave on the list."""
         found: list[RunRow] = []
         oldest = -1 if step.since is None else step.since
         for key in step.source.keys:
@@ -98,7 +98,7 @@ class _Reading:
         return found
 
     def _rows(self, step: Rows, key: Key, oldest: int) -> list[RunRow]:
-        """As many as the list is long, and all of the last one's moment: those the index of texts has in any order."""
+        """Up to the length of the list, and all with the last one's time: the text index has those in any order."""
         try:
             return self._listed(step, key, oldest, self._db.execute)  # pyright: ignore[reportUnknownArgumentType]
         except UnicodeDecodeError:
@@ -123,16 +123,16 @@ class _Reading:
 
 
 def namespaces(db: apsw.Connection) -> list[str]:
-    """Those that have runs."""
+    """Namespaces that have runs."""
     return _skipping(db, "next_namespace", None)
 
 
 def _skipping(db: apsw.Connection, name: str, namespace: str | None) -> list[str]:
-    """Each different value of an index, found by a step past the one before."""
+    """The distinct values of an index, each found by a step past the previous one."""
     found: list[str] = []
     given = {} if namespace is None else {"namespace": namespace}
     while rows_found := fetch_all(db, SQL[name], {**given, "last": found[-1] if found else ""}):
-        if not isinstance(rows_found[0][0], str):  # damaged; bytes come after every text
+        if not isinstance(rows_found[0][0], str):  # damaged; bytes sort after every text
             break
         found.append(rows_found[0][0])
     return found

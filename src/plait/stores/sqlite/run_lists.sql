@@ -7,36 +7,36 @@ where namespace = :a and dialect = :b
            else 'working' end = :c
   and (created_at, id) < (:before_at, :before_id) and created_at >= :since
 
--- of_claimed: of runs of a namespace with a task that a worker has; in any order
+-- of_claimed: runs of a namespace with a claimed task; in any order
 select created_at, id, number from runs
 where +namespace = :a and id in (select run_id from queued_tasks where claim is not null)
 
--- of_definition: of runs of a definition
+-- of_definition: runs of a definition
 select created_at, id, number from runs
 where namespace = :a and definition = :b
   and (created_at, id) < (:before_at, :before_id) and created_at >= :since
 
--- of_label: of runs that have a label
+-- of_label: runs that have a label
 select created_at, run_id as id from run_labels
 where namespace = :a and key = :b and value = :c
   and (created_at, run_id) < (:before_at, :before_id) and created_at >= :since
 
--- of_parent: of the children of a run
+-- of_parent: the children of a run
 select created_at, id, number from runs
 where parent = :a and (created_at, id) < (:before_at, :before_id) and created_at >= :since
 
--- of_prefix: of runs whose ids lie between two; in the order of their ids
+-- of_prefix: runs whose ids lie between two; in the order of their ids
 select created_at, id, number from runs where id >= :a and id < :b
 
--- of_text: of runs that have groups of characters, newest first but for those of one moment
+-- of_text: runs with these trigrams, newest first except within one moment
 select g.rowid as place, t.run as number from run_text_groups g cross join run_texts t on t.place = g.rowid
 where run_text_groups match :match and g.rowid >= :oldest_text and g.rowid < :newest_text
 
--- count: places of an index, as far as anybody wants to know
+-- count: the number of places in an index, up to a limit
 select count(*) from (select 1 from ({index}) limit :limit)
 
--- rows: the runs that an index leads to, if they fit the filter. Each index needs a plan of its own:
--- the parts above are put in here, once, when the program starts
+-- rows: the runs that an index leads to, if they match the filter. Each index needs its own plan: the parts above are
+-- inserted here, once, when the program starts
 select r.*, r.awake = 0 and exists (
     select 1 from queued_tasks q where q.run_id = r.id and q.claim is not null) as claimed
 from ({index}) as place cross join runs r on {run}
@@ -70,11 +70,11 @@ where (:namespace is null or r.namespace = :namespace)
                and (t.part = 0 or r.error is not null or r.blocked is not null) and instr(t.text, :text) > 0)))
 order by {order}
 
--- next_namespace: the next one that has runs
+-- next_namespace: the next namespace that has runs
 select namespace from runs where namespace > :last order by namespace limit 1
 
--- next_dialects: the next dialect that runs of a namespace have
+-- next_dialects: the next dialect that has runs in a namespace
 select dialect from runs where namespace = :namespace and dialect > :last order by dialect limit 1
 
--- next_definitions: the next definition that runs of a namespace have
+-- next_definitions: the next definition that has runs in a namespace
 select definition from runs where namespace = :namespace and definition > :last order by definition limit 1

@@ -1,9 +1,9 @@
--- run_patches: the changing parts of the rows of runs. Whoever writes to a file has this view for himself, to change
--- many rows by one statement: `update` takes them one by one, and is looked up, begun and ended for each
+-- run_patches: the changing parts of runs' rows. Each writing connection has this view of its own, to change many rows
+-- by one statement: `update` takes them one by one, and is looked up and run for each
 create temp view run_patches as
 select number, status, awake, ended_at, output, error, blocked, recoveries, full, waiting, past from main.runs;
 
--- change: what is inserted there changes the table
+-- change: an insert into the view updates the table
 create temp trigger change_run instead of insert on run_patches
 begin
     update runs

@@ -1,4 +1,4 @@
-"""Runs on queues, and the limits of queues, on SQLite. Every statement is in `run_queues.sql`."""
+"""Queued runs, and the limits of queues, on SQLite. All statements are in `run_queues.sql`."""
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -116,7 +116,7 @@ class SqliteRunQueues:
 
 
 def limits_on(db: apsw.Connection, namespace: str, queue: str) -> dict[str, QueueSettings]:
-    """Of a queue, and of all queues of its namespace together; most have none."""
+    """The limits of a queue, and of all queues of its namespace together; most have none."""
     return limits_of(db.execute(SQL["limits"], (namespace, queue)))
 
 
@@ -152,7 +152,7 @@ def gate_of(
     now: Millis,
     worker: str | None = None,
 ) -> Gate:
-    """With what is under way now. `worker`: who asks for tasks."""
+    """The gate with the current counts. `worker`: the process that polls for tasks."""
     found: list[Limit] = []
     for name, settings in limits.items():
         running: list[Any] = []
@@ -179,8 +179,8 @@ def choose(
     *,
     by_engine: bool = False,
 ) -> list[tuple[int, str]]:
-    """Who may begin, of those that a statement finds: their ids and keys. Those whose keys or engines are at their
-    limits are passed over."""
+    """The (id, key) pairs that may start, of those that a statement returns. Keys and engines at their limits are
+    skipped."""
     chosen: list[tuple[int, str]] = []
     seen: set[int] = set()
     for _ in range(ROUNDS):
@@ -202,7 +202,7 @@ def choose(
 def settle_starts(
     db: apsw.Connection, namespace: str, limits: dict[str, QueueSettings], kind: Kind, now: Millis
 ) -> None:
-    """Before they are counted."""
+    """Corrects starts before they are counted."""
     for name, settings in limits.items():
         if settings.rate is not None:
             db.execute(SQL["settle_starts"], (namespace, name, kind, now))
@@ -211,7 +211,7 @@ def settle_starts(
 def note_start(
     db: apsw.Connection, namespace: str, limits: dict[str, QueueSettings], kind: Kind, partition: str, now: Millis
 ) -> None:
-    """Where a rate counts it."""
+    """Records a start, if a rate limit counts it."""
     for name, settings in limits.items():
         if settings.rate is not None:
             db.execute(SQL["forget_starts"], (namespace, name, kind, now - settings.period))
@@ -234,7 +234,7 @@ def _place(db: apsw.Connection, run_id: RunId, now: Millis) -> QueuePlace | None
 
 
 def write_place(db: apsw.Connection, write: Write) -> None:
-    """A run is put on a queue, leaves it without a slot, or has its start replaced; after its inbox was written."""
+    """Puts a run on a queue, takes it off, or replaces its start; after its inbox was written."""
     if write.place is not None and write.create is not None:
         put(db, write.run_id, write.place, write.create.created_at)
     if write.leaves_queue:
@@ -244,7 +244,7 @@ def write_place(db: apsw.Connection, write: Write) -> None:
 
 
 def put(db: apsw.Connection, run_id: RunId, place: QueuedRun, now: Millis) -> None:
-    """A run waits, and so does its start."""
+    """Queues a run, and holds back its start."""
     if place.dedup_id is not None:
         db.execute(SQL["forget_holder"], (place.namespace, place.queue, place.dedup_id))
     *columns, delay, deadline = place_columns(run_id, place)
@@ -253,7 +253,7 @@ def put(db: apsw.Connection, run_id: RunId, place: QueuedRun, now: Millis) -> No
 
 
 def leave(db: apsw.Connection, run_id: RunId) -> None:
-    """A run that still waits does so no longer, and its owner gets what was held back."""
+    """Takes a waiting run off its queue, and releases its held-back inputs to the owner."""
     db.execute(SQL["leave"], (run_id,))
     if db.changes():
         db.execute(SQL["let_go"], (run_id,))
@@ -266,7 +266,7 @@ def is_taken(db: apsw.Connection, place: QueuedRun) -> bool:
 
 
 def is_refused(db: apsw.Connection, child: NewChild) -> bool:
-    """Whether its parent is still to hear that it can't be started."""
+    """Whether its parent has not yet read that it can't be started."""
     asked = (child.row.parent, refusal_key(child.row.id))
     return db.execute(SQL["refused"], asked).fetchone() is not None
 

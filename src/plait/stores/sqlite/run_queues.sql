@@ -1,39 +1,39 @@
--- forget_holder: the run that had an id has ended, so another may have it
+-- forget_holder: the run with an id has ended, so another may have it
 delete from queued_runs
 where namespace = ?1 and queue = ?2 and dedup_id = ?3 and admitted_at is not null
   and not exists (select 1 from runs where id = run_id and status = 'running');
 
--- put: a run waits
+-- put: queues a run
 insert into queued_runs (run_id, namespace, queue, partition, priority, dedup_id, debounced, due, deadline, enqueued_at)
 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
 
--- hold: what was sent to it is kept for later; an empty reply says that the answer is still to come
+-- hold: holds back its inputs; an empty reply means that the answer is still to come
 update inbox set taken = 1, reply = '' where run_id = ?1 and taken = 0;
 
 -- waits: whether a run is on a queue
 select 1 from queued_runs where run_id = ?1 and admitted_at is null;
 
--- insert_held: an input for a run that waits; the same key twice is one
+-- insert_held: an input for a waiting run; the same key twice is one
 insert into inbox (run_id, shard, key, body, at, taken, reply) values (?1, ?2, ?3, ?4, ?5, 1, '')
 on conflict (run_id, key) do nothing;
 
--- refused: whether an input whose key begins so, with a colon as its last character, has not been taken yet
+-- refused: whether an untaken input's key has this prefix, with a colon as its last character
 select 1 from inbox
 where run_id = ?1 and key >= ?2 and key < substr(?2, 1, length(?2) - 1) || ';' and taken = 0;
 
--- leave: a run waits no longer, and takes no slot
+-- leave: a run leaves its queue without a slot
 delete from queued_runs where run_id = ?1 and admitted_at is null;
 
--- let_go: its owner gets what was held back; an input that is only answered later has no body
+-- let_go: releases held-back inputs to the owner; an input that is only answered later has no body
 update inbox set taken = 0, reply = null where run_id = ?1 and taken = 1 and reply = '' and body is not null;
 
--- delay: a run that waits begins to do so anew
+-- delay: restarts the delay of a waiting run
 update queued_runs set due = ?2 where run_id = ?1 and admitted_at is null;
 
--- put_start: another start in place of the one that is held back
+-- put_start: replaces the held-back start
 update inbox set body = ?3, at = ?4 where run_id = ?1 and key = ?2 and taken = 1 and reply = '' and body is not null;
 
--- queues: those that runs wait on, one step along the index each
+-- queues: queues with waiting runs, one step along the index each
 with recursive found (namespace, queue) as (
     select * from (
         select namespace, queue from queued_runs where admitted_at is null and due is null
@@ -52,32 +52,32 @@ select namespace, queue from found where namespace is not null
 union
 select distinct namespace, queue from queued_runs where admitted_at is null and due is not null;
 
--- limits: of a queue, and of all of its namespace together
+-- limits: the limits of a queue and of its namespace
 select name, settings from queues where namespace = ?1 and name in ('*', ?2);
 
--- any_limits: whether one of these queues has some
+-- any_limits: whether any of these queues has limits
 select 1 from queues where namespace = ?1 and (name = '*' or name in (select value from json_each(?2))) limit 1;
 
 -- set: the limits of a queue
 insert into queues (namespace, name, settings) values (?1, ?2, ?3)
 on conflict (namespace, name) do update set settings = excluded.settings;
 
--- count_claimed: what is under way counts from now on
+-- count_claimed: entries in flight count from now on
 update queued_tasks set limited = 1 where namespace = ?1 and (?2 = '*' or queue = ?2) and claim is not null;
 
 -- get_settings: the limits of a queue
 select settings from queues where namespace = ?1 and name = ?2;
 
--- sweep: the slots of runs that have ended or are gone
+-- sweep: deletes the slots of runs that have ended or are gone
 delete from queued_runs
 where namespace = ?1 and queue = ?2 and admitted_at is not null
   and not exists (select 1 from runs where id = run_id and status = 'running');
 
--- ripe: delays that are over
+-- ripe: ends delays that are over
 update queued_runs set due = null
 where namespace = ?1 and queue = ?2 and admitted_at is null and due is not null and due <= ?3;
 
--- overdue: runs that wait and whose deadlines have passed
+-- overdue: waiting runs whose deadlines have passed
 select run_id from queued_runs
 where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null and deadline <= ?3
 order by deadline limit ?4;
@@ -86,20 +86,20 @@ order by deadline limit ?4;
 select min(due) from queued_runs
 where namespace = ?1 and queue = ?2 and admitted_at is null and due is not null and typeof(due) = 'integer';
 
--- next_deadline: when the next run that waits is overdue
+-- next_deadline: when the next deadline of a waiting run passes
 select min(deadline) from queued_runs
 where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null and typeof(deadline) = 'integer';
 
 -- any_waiting: whether a run waits for a slot
 select 1 from queued_runs where namespace = ?1 and queue = ?2 and admitted_at is null and due is null limit 1;
 
--- running_runs: slots that runs hold, by key
+-- running_runs: slots held by runs, by key
 select partition, count(*) from queued_runs
 where namespace = ?1 and (?2 = '*' or queue = ?2) and admitted_at is not null
   and exists (select 1 from runs where id = run_id and status = 'running')
 group by partition;
 
--- runs_of_processes: slots that runs hold, by the engine that owns them; those of nobody are under an empty name
+-- runs_of_processes: slots held by runs, by the owning engine; an empty name for those without an owner
 select coalesce(s.owner, ''), count(*)
 from queued_runs q
 join runs r on r.id = q.run_id and r.status = 'running'
@@ -107,36 +107,36 @@ left join shards s on s.shard = r.shard
 where q.namespace = ?1 and (?2 = '*' or q.queue = ?2) and q.admitted_at is not null
 group by s.owner;
 
--- running_tasks: slots that tasks hold, by key
+-- running_tasks: slots held by tasks, by key
 select partition, count(*) from queued_tasks
 where namespace = ?1 and (?2 = '*' or queue = ?2) and limited = 1
 group by partition;
 
--- tasks_of_processes: slots that a worker's tasks hold
+-- tasks_of_processes: slots held by a worker's tasks
 select ?3, count(*) from queued_tasks
 where namespace = ?1 and (?2 = '*' or queue = ?2) and limited = 1 and worker = ?3;
 
--- forget_starts: those of earlier periods
+-- forget_starts: deletes starts of earlier periods
 delete from queue_starts where namespace = ?1 and queue = ?2 and kind = ?3 and at <= ?4;
 
--- settle_starts: those that are yet to come, because the clock was set back, were just now: else they would count for as long
--- as that was
+-- settle_starts: starts in the future, because the clock was set back, count as just now: otherwise they would count
+-- for as long as that was
 update queue_starts set at = ?4 where namespace = ?1 and queue = ?2 and kind = ?3 and at > ?4;
 
--- starts: what began lately, by key
+-- starts: recent starts, by key
 select partition, count(*), min(at) from queue_starts
 where namespace = ?1 and queue = ?2 and kind = ?3 and at > ?4 group by partition;
 
--- note_start: something begins, and a rate limits how often
+-- note_start: records a start for a rate limit
 insert into queue_starts (namespace, queue, kind, partition, at) values (?1, ?2, ?3, ?4, ?5);
 
--- next: who is first of those that wait, but for keys that are at their limits
+-- next: the first waiting runs, except for keys at their limits
 select id, partition from queued_runs
 where namespace = ?1 and queue = ?2 and admitted_at is null and due is null
   and (?3 is null or partition not in (select value from json_each(?3)))
 order by priority, id limit ?4;
 
--- next_by_engine: the same, with the engine that owns each, but for engines that are at their limits
+-- next_by_engine: the same with the owning engine, except for engines at their limits
 select q.id, q.partition, coalesce(s.owner, '')
 from queued_runs q
 left join runs r on r.id = q.run_id
@@ -152,19 +152,19 @@ set admitted_at = ?2, dedup_id = case when debounced then null else dedup_id end
 where id = ?1
 returning run_id;
 
--- holder: the run that has an id
+-- holder: the run that has a dedup id
 select run_id from queued_runs
 where namespace = ?1 and queue = ?2 and dedup_id = ?3
   and (admitted_at is null or exists (select 1 from runs where id = run_id and status = 'running'));
 
--- place: how a run waits
+-- place: the position of a waiting run
 select q.namespace, q.queue, q.partition, q.priority, q.id, q.due, coalesce(s.owner, '')
 from queued_runs q
 left join runs r on r.id = q.run_id
 left join shards s on s.shard = r.shard
 where q.run_id = ?1 and q.admitted_at is null;
 
--- ahead: how many are before it
+-- ahead: how many runs are ahead
 select count(*) from (
     select 1 from queued_runs
     where namespace = ?1 and queue = ?2 and admitted_at is null and due is null and (priority, id) < (?3, ?4)
@@ -175,7 +175,7 @@ select count(*) from (
 select count(*) from queued_runs
 where namespace = ?1 and (?2 = '*' or queue = ?2) and admitted_at is null and (?3 is null or partition = ?3);
 
--- states: the queues of a namespace, and what is on them
+-- states: the queues of a namespace, with their entries
 select name, max(settings), sum(waiting_runs), sum(delayed_runs), sum(running_runs), sum(waiting_tasks),
        sum(running_tasks)
 from (
@@ -194,7 +194,7 @@ from (
     from queued_tasks where namespace = ?1 group by queue
 ) group by name order by name;
 
--- backlogs: how many runs each queue has, and since when the first of those that wait for a slot does
+-- backlogs: how many runs each queue has, and since when the longest-waiting one waits for a slot
 select namespace, queue, sum(admitted_at is null and due is null), sum(admitted_at is null and due is not null),
        sum(admitted_at is not null),
        min(case when admitted_at is null and due is null then enqueued_at end)
@@ -202,7 +202,7 @@ from queued_runs
 where admitted_at is null or exists (select 1 from runs where id = run_id and status = 'running')
 group by namespace, queue order by namespace, queue;
 
--- holders: who holds slots, the longest first
+-- holders: slot holders, longest first
 select * from (
     select 'run', q.run_id, r.definition, q.admitted_at as since, q.partition, null
     from queued_runs q join runs r on r.id = q.run_id

@@ -1,8 +1,8 @@
-"""The text search on SQLite: how texts come into the full-text index, and what is asked of it.
+"""The text search on SQLite: filling the full-text index, and its queries.
 
-Texts of new runs are added once in `BATCH` runs, by the commit that makes the last of them, and before a search: FTS5
-writes a segment for each transaction, so that one for many runs costs a fraction. Numbers of runs have no holes, so one
-number says how far the index is. The error of a run that is in the index already is added by the commit that has it.
+Texts of new runs are added once in `BATCH` runs, by the commit that creates the last of them, and before a search: FTS5
+writes a segment for each transaction, so one for many runs costs a fraction. Numbers of runs have no gaps, so one
+number marks the progress of the index. The error of a run that is already indexed is added by the commit that has it.
 """
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
@@ -30,24 +30,24 @@ _INSERT_PLAIN_TEXTS, _OTHER_RUNS = (
 )
 
 BATCH = 512
-"""New runs that have no texts yet, at most."""
+"""Most new runs without texts in the index."""
 _PAGE = 10_000
 LATEST = 2**42
-"""Milliseconds that a place has room for: until the year 2109."""
+"""Milliseconds that fit into a place: until the year 2109."""
 PLACE_BITS = 20
-"""Of a text's place that are below the run's moment: they tell runs of one moment apart."""
+"""Bits of a text's place below the run's creation time: they distinguish runs of the same millisecond."""
 _MARK_BITS = 10
 _FIRST_MARK = 0xE000
-"""Where Unicode leaves room for private use."""
+"""Start of Unicode's private use area."""
 
 
 def is_due(first: int, last: int) -> bool:
-    """Whether enough runs are new once these numbers are given."""
+    """Whether the index is due once these numbers are assigned."""
     return (first - 1) // BATCH != last // BATCH
 
 
 def index_new_runs(db: apsw.Connection) -> None:
-    """Within a transaction. Of a database that had no text search, these are all."""
+    """Indexes all new runs, within a transaction. In a database that had no text search, these are all."""
     while (new := _new_runs(db))[0]:
         count, last = new
         db.execute(_INSERT_PLAIN_TEXTS, (last, namespace_mark(DEFAULT_NAMESPACE)))
@@ -64,8 +64,8 @@ def _new_runs(db: apsw.Connection) -> tuple[int, int]:
 
 
 def _index_others(db: apsw.Connection, last: int) -> None:
-    """Runs up to a number whose texts SQLite can't make. A damaged row, which nobody can read, must not hold up the
-    commits of others."""
+    """Indexes runs up to a number whose texts SQLite can't compute. A damaged row, which nobody can read, must not
+    block the commits of others."""
     others: list[Any] = db.execute(_OTHER_RUNS, (last,)).fetchall()
     readable = [(number, _readable(run_id), _readable(space), *rest) for number, run_id, space, *rest in others]
     found = [
@@ -76,7 +76,8 @@ def _index_others(db: apsw.Connection, last: int) -> None:
 
 
 def index_error(db: apsw.Connection, number: int, error: ErrorInfo) -> None:
-    """Before its row has it: an error that the row has is in the index. Those of new runs come with the others."""
+    """Indexes an error before its row has it: an error in the row is in the index. Those of new runs are added with the
+    rest."""
     changed = db.execute(SQL["changes_error"], (number, json_text(error))).fetchone()
     if changed is None:
         return
@@ -87,7 +88,7 @@ def index_error(db: apsw.Connection, number: int, error: ErrorInfo) -> None:
 
 
 def unindex_run(db: apsw.Connection, number: int, created_at: int) -> None:
-    """Before its row goes. One that is not in the index yet has no texts."""
+    """Removes a run's texts before its row. One that is not indexed yet has none."""
     for part in (ABOUT, ERROR):
         _unindex(db, text_place(created_at, number, part), number)
 
@@ -112,21 +113,20 @@ def _readable(column: bytes) -> str:
 
 
 def text_place(created_at: int, number: int, part: int) -> int:
-    """So that the index gives the newest first."""
+    """The place of a text, ordered so that the index returns the newest first."""
     return (min(max(created_at, 0), LATEST) << PLACE_BITS) + ((number << 1) + part & (1 << PLACE_BITS) - 1)
 
 
 @lru_cache(1024)
 def namespace_mark(namespace: str) -> str:
-    """Three characters that stand for a namespace: one group of the index, so that a search leaves out other
-    namespaces' runs before it looks at any. Two namespaces may share one; the rows tell them apart. It is a function
-    of SQL, too."""
+    """Three characters that stand for a namespace: one trigram of the index, so that a search skips other namespaces'
+    runs. Two namespaces may share one; the rows distinguish them. It is also an SQL function."""
     number = zlib.crc32(namespace.encode())
     mask = (1 << _MARK_BITS) - 1
     return "".join(chr(_FIRST_MARK + (number >> shift & mask)) for shift in range(0, 3 * _MARK_BITS, _MARK_BITS))
 
 
 def search_expression(namespace: str, folded: str) -> str:
-    """What FTS5 is asked for: every group of the text, quoted, so that nothing in it is syntax."""
+    """The FTS5 query: every trigram of the text, quoted, so that nothing in it is syntax."""
     wanted = (namespace_mark(namespace), *groups(folded))
     return " AND ".join('"' + group.replace('"', '""') + '"' for group in wanted)

@@ -1,12 +1,12 @@
--- is_behind: whether there are runs that have no texts yet
+-- is_behind: whether there are runs without texts
 select exists (select 1 from runs where number > (select upto from indexed_runs));
 
--- new_runs: how many there are to be added at once, and up to which number
+-- new_runs: how many new runs are to be added, and up to which number
 select count(*), max(number) from (
     select number from runs where number > (select upto from indexed_runs) order by number limit ?1);
 
--- kinds: new runs, and who makes their texts; a part of the next two. `plain`: SQLite can by itself, since it is an id
--- of ASCII and nothing else. `none`: the id was generated. `other`: the program, as it may be a damaged row
+-- kinds: new runs, and who computes their texts; a part of the next two. `plain`: SQLite itself, for an id of ASCII
+-- alone. `none`: the id was generated. `other`: the program, as it may be a damaged row
 select *,
        case when labels <> '{}' or error is not null or blocked is not null or name glob '*[^ -~]*' then 'other'
             when created_at not between 0 and 1 << 42 then 'other'
@@ -18,14 +18,14 @@ select *,
 from (select *, iif(namespace = 'default', id, substr(id, length(namespace) + 2)) as name from runs
       where number > (select upto from indexed_runs) and number <= ?1)
 
--- insert_plain_texts: of runs up to a number. ?2 stands for the namespace that most have: SQLite need not ask for it
+-- insert_plain_texts: texts of runs up to a number. ?2 stands for the most common namespace, to save calls
 insert into run_texts (place, run, part, space, text)
 select (created_at << 20) + (number << 1 & (1 << 20) - 1), number, 0,
        iif(namespace = 'default', ?2, namespace_mark(namespace)), lower(name)
 from ({kinds}) where kind = 'plain'
 order by number on conflict (place) do nothing;
 
--- index_plain_texts: their groups of characters
+-- index_plain_texts: indexes their trigrams
 insert into run_text_groups (rowid, space, text)
 select t.place, t.space, t.text
 from runs r cross join run_texts t
@@ -33,30 +33,30 @@ on t.place = (min(max(r.created_at, 0), 1 << 42) << 20) + (r.number << 1 & (1 <<
 where r.number > (select upto from indexed_runs) and r.number <= ?1
 order by r.number;
 
--- other_runs: in the order of their numbers; texts as bytes, since a damaged one may be no text
+-- other_runs: runs in the order of their numbers; texts as bytes, since a damaged one may be no text
 select number, cast(id as blob), cast(namespace as blob), cast(created_at as integer),
        cast(labels as blob), cast(coalesce(error, blocked) as blob)
 from ({kinds}) where kind = 'other' order by number;
 
--- set_indexed: how far the index is
+-- set_indexed: the progress of the index
 update indexed_runs set upto = ?1;
 
--- insert_text: what a text search finds of a run. A place is taken if half a million runs are of one moment: then
--- a run can't be found by its text
+-- insert_text: a searchable text of a run. A place is taken only if half a million runs have the same time: then a run
+-- can't be found by its text
 insert into run_texts (place, run, part, space, text) values (?1, ?2, ?3, ?4, ?5) on conflict (place) do nothing;
 
--- index_text: its groups of characters
+-- index_text: indexes its trigrams
 insert into run_text_groups (rowid, space, text) values (?1, ?4, ?5);
 
--- changes_error: a run that is in the index, unless it has the error ?2
+-- changes_error: an indexed run, unless it has the error ?2
 select namespace, created_at from runs
 where number = ?1 and number <= (select upto from indexed_runs) and coalesce(error, blocked) is not ?2;
 
--- old_text: what the index has in a place of a run
+-- old_text: the indexed text in a place of a run
 select place, run, part, space, text from run_texts where place = ?1 and run = ?2;
 
--- unindex_text: the index forgets a text
+-- unindex_text: removes a text from the index
 insert into run_text_groups (run_text_groups, rowid, space, text) values ('delete', ?1, ?4, ?5);
 
--- delete_text: and so does the table
+-- delete_text: removes a text from the table
 delete from run_texts where place = ?1;

@@ -1,13 +1,12 @@
 """The SQLite store.
 
-One process writes at a time, and it commits on the event loop's own thread: handing the work to a
-thread costs more than it saves while a commit takes well under a millisecond. On a disk whose fsync
-is slow the loop must not wait for it, so the store times a few small commits when it becomes an owner, and moves
-all of them to a thread of their own when they take long. Lists are read by other threads: they may lead to many rows.
+One process writes at a time, and it commits on the event loop's own thread: handing the work to a thread costs more
+than it saves while a commit takes well under a millisecond. On a disk with slow fsync the loop must not wait for it, so
+the store times a few small commits when it becomes an owner, and moves all of them to a separate thread if they take
+long. Lists are read by other threads: they may lead to many rows.
 
-Which process may own shards is decided by a lock on a file beside the database: the operating system
-gives it up when the process dies, however it dies, so a successor starts at once and need not wait
-for a lease to run out.
+Which process may own shards is decided by a lock on a file beside the database: the operating system releases it when
+the process dies, however it dies, so a successor starts at once and need not wait for a lease to expire.
 """
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
@@ -68,7 +67,7 @@ T = TypeVar("T")
 log = logging.getLogger("plait.store")
 
 SLOW_COMMIT = 0.003
-"""Seconds; a thread is worth its hand-over when commits take longer than this."""
+"""Seconds; a thread is worth the handover if commits take longer than this."""
 _PROBES = 5
 POLL = 0.05
 BUSY_MS = 5_000
@@ -107,8 +106,8 @@ class SqliteStore:
 
     async def open(self) -> None:
         self._db = open_writer(self.path, self._synchronous, self._busy_ms)
-        self._seen = _data_version(self._db)  # what others wrote before is no news
-        # A memory database belongs to its connection; a file is read beside its writer.
+        self._seen = _data_version(self._db)  # earlier writes of others are not news
+        # A memory database belongs to its connection; a file is read by a separate one.
         if self.path == ":memory:":
             self._reader = self._db
         else:
@@ -153,7 +152,7 @@ class SqliteStore:
 
         def take(db: apsw.Connection) -> list[Lease]:
             with atomic(db):
-                if lock == "fresh":  # so whoever is named as an owner is dead
+                if lock == "fresh":  # so any recorded owner is dead
                     db.execute(SQL["free_all"])
                 taken: list[Any] = db.execute(SQL["take_shards"], (now, want, owner, now + ttl)).fetchall()
             return [Lease(*row) for row in sorted(taken)]
@@ -207,7 +206,7 @@ class SqliteStore:
 
     async def next_due(self, shards: Collection[Shard], after: Millis = Millis(0)) -> Millis | None:
         found = self._query("next_due", _listed(shards), after)
-        return found[0][0] if found and isinstance(found[0][0], int) else None  # what is no number comes last
+        return found[0][0] if found and isinstance(found[0][0], int) else None  # non-numbers sort last
 
     async def run(self, run_id: RunId) -> RunRow | None:
         found = self._query("get_run", run_id)
@@ -258,9 +257,16 @@ class SqliteStore:
         return rows.dead_letter(found[0]) if found else None
 
     async def dead_letters(
-        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+        self,
+        namespace: str | None,
+        run_id: RunId | None = None,
+        status: DeadLetterStatus | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
     ) -> list[DeadLetter]:
-        found = await self._list(*rows.dead_letter_query(namespace, run_id, status))
+        found = await self._list(
+            *rows.dead_letter_query(namespace, run_id, status, after), -1 if limit is None else limit
+        )
         return [listed_rows.listed_dead_letter(row) for row in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
@@ -281,7 +287,7 @@ class SqliteStore:
         return [rows.record(row) for row in await self._list(name, *given, limit)]
 
     def watch(self, callback: Callable[[], None], shown: Callable[[], None] | None = None) -> None:
-        """SQLite sends no notices, but says cheaply whether another connection has written."""
+        """SQLite sends no notifications, but cheaply shows whether another connection has written."""
         self._watcher = asyncio.get_running_loop().create_task(self._poll(callback), name="plait.sqlite.watch")
 
     async def owners(self) -> list[Owner]:
@@ -312,11 +318,11 @@ class SqliteStore:
         }
 
     async def scrub(self) -> None:
-        """The journal holds pages as they were before; empties it, unless a reader still needs it."""
+        """Empties the journal, which holds earlier versions of pages, unless a reader still needs it."""
         await self._write(_empty_journal)
 
     async def _choose_thread(self) -> None:
-        """Asked of a store that is about to be written much."""
+        """Called when the store is about to be written a lot."""
         if self._writer is None and await self._write(_commit_seconds) > SLOW_COMMIT:
             self._writer = ThreadPoolExecutor(1, thread_name_prefix="plait-sqlite")
 
@@ -329,18 +335,18 @@ class SqliteStore:
             return await asyncio.get_running_loop().run_in_executor(self._writer, work, self._db)
 
     def _numbered(self, row: rows.Row) -> RunRow:
-        """Of a run that is likely to be written next."""
+        """A row of a run that is likely to be written next."""
         self._numbers.remember({row[0]: row[rows.NUMBER]})
         return rows.run_row(row)
 
     async def _index_texts(self) -> None:
-        """A search finds what is in the index."""
+        """Updates the index before a search."""
         [(is_behind,)] = self._rows(TEXTS["is_behind"], ())
         if is_behind:
             await self._write(_index_new_runs)
 
     async def _list(self, name: str, *args: object) -> list[Any]:
-        """What may be long is read beside the loop."""
+        """Reads what may be long outside the event loop."""
 
         def fetch(db: apsw.Connection) -> list[Any]:
             return fetch_all(db, SQL[name], args)
@@ -358,7 +364,7 @@ class SqliteStore:
             raise Damaged(f"rows of {self.path} are damaged", str(error)) from error
 
     def _query(self, name: str, *args: object) -> list[Any]:
-        """One row, or the few that an owner needs at once: a thread would cost more than it saves."""
+        """Reads one row, or the few that an owner needs at once: a thread would cost more than it saves."""
         return self._rows(SQL[name], args)
 
     def _rows(self, sql: str, args: tuple[object, ...]) -> list[Any]:
@@ -387,12 +393,12 @@ def _empty_journal(db: apsw.Connection) -> None:
 
 
 def _data_version(db: apsw.Connection) -> int:
-    """Changes when another connection has written; asked of the one that writes for us, it means another process."""
+    """Changes when another connection has written; on our writing connection, that means another process."""
     return next(db.execute("pragma data_version"))[0]
 
 
 def _listed(shards: Collection[Shard]) -> str | None:
-    """As JSON; None, which costs nothing, for all of them."""
+    """Shards as JSON; None, which costs nothing, for all of them."""
     return None if len(shards) == SHARDS else f"[{','.join(map(str, shards))}]"
 
 
@@ -402,7 +408,7 @@ def _index_new_runs(db: apsw.Connection) -> None:
 
 
 def _commit_seconds(db: apsw.Connection) -> float:
-    """The median of a few commits that change one page."""
+    """The median time of a few commits that change one page."""
     taken: list[float] = []
     for _ in range(_PROBES):
         started = time.perf_counter()

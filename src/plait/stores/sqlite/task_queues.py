@@ -1,4 +1,4 @@
-"""Tasks on queues, on SQLite: what workers do with them. Every statement is in `task_queues.sql`."""
+"""Queued tasks on SQLite: the workers' operations. All statements are in `task_queues.sql`."""
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -41,7 +41,7 @@ SQL = statements.load("plait.stores.sqlite", "task_queues.sql")
 
 
 class ClaimLost(Exception):
-    """The claim that a write ends does not hold."""
+    """The claim that a write ends is not valid."""
 
 
 class _Writing(Protocol):
@@ -56,16 +56,16 @@ class SqliteTaskQueues:
 
     async def claim(self, request: ClaimRequest) -> list[HeldTask]:
         wanted = _wanted(request)
-        if not self._rows(SQL["any_free"], wanted):  # by the reader: nobody's write waits for a worker that is idle
+        if not self._rows(SQL["any_free"], wanted):  # by the reader: an idle worker must not delay writes
             return []
         now = self._clock.now()
         terms = (request.claim, request.worker, now, request.lease, TIMEOUT_GRACE)
 
         def take(db: apsw.Connection) -> list[HeldTask]:
-            # A claim that a power cut undoes is no claim, and its worker's result is late
+            # A claim undone by a power cut is no claim, and its worker's result is late
             with without_waiting(db), atomic(db):
                 found: list[HeldTask] = []
-                for queue in request.queues:  # one after the other: what is claimed of one may count for the next
+                for queue in request.queues:  # one after the other: a claim on one may count for the next
                     free, limited = _free(db, request, (wanted[0], queue, *wanted[2:]), request.limit - len(found), now)
                     found += held_tasks(_claimed(db, id, (id, *terms, limited)) for id in free)
                 return found
@@ -127,7 +127,7 @@ class SqliteTaskQueues:
 
 
 def write_queues(db: apsw.Connection, write: Write) -> None:
-    """What a decision enqueues and revokes, and the task that a worker's result ends."""
+    """Writes what a decision enqueues and revokes, and ends the task of a worker's result."""
     run_id = write.run_id
     if write.dequeued:
         db.executemany(SQL["dequeue"], [(run_id, token) for token in write.dequeued])
@@ -140,14 +140,14 @@ def write_queues(db: apsw.Connection, write: Write) -> None:
 
 
 def has_results(db: apsw.Connection, write: Write) -> bool:
-    """Whether what a write would send is in the inbox already."""
+    """Whether the inputs of a write are in the inbox already."""
     return all(db.execute(SQL["has_input"], (row.run_id, row.key)).fetchone() is not None for row in write.inbox)
 
 
 def _free(
     db: apsw.Connection, request: ClaimRequest, asked: tuple[Any, ...], limit: int, now: Millis
 ) -> tuple[list[int], bool]:
-    """What is next on a queue, and whether that has limits."""
+    """The next tasks of a queue, and whether it has limits."""
     namespace, queue = asked[:2]
     limits = limits_on(db, namespace, queue)
     if not limits:
@@ -161,7 +161,7 @@ def _free(
 
 
 def _claimed(db: apsw.Connection, id: int, terms: tuple[object, ...]) -> Any:
-    with suppress(UnicodeDecodeError):  # then it is claimed, and read with care
+    with suppress(UnicodeDecodeError):  # then it is claimed, and decoded separately
         return next(db.execute(SQL["claim"], terms))
     return fetch_all(db, SQL["claimed"], (id,))[0]
 

@@ -1,7 +1,6 @@
-"""Rows with text that is no UTF-8. SQLite keeps any bytes as text, and one row that can't be decoded would hide all
-that are read with it: a list, the inputs of every run, the timers. Such a text is read as bytes, which whoever reads
-the row refuses by name, and the others are read as ever.
-"""
+"""Rows with text that is not UTF-8. SQLite stores any bytes as text, and one undecodable row would hide all that are
+read with it: a list, the inputs of every run, the timers. Such a text is read as bytes, so that reading the row raises
+with its name, and the others are read as usual."""
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -19,7 +18,7 @@ Bindings = tuple[object, ...] | Mapping[str, Any]
 
 
 def fetch_all(db: apsw.Connection, sql: str, args: Bindings = ()) -> list[Any]:
-    """What a statement that changes nothing finds."""
+    """The rows of a read-only statement."""
     try:
         return db.execute(sql, args).fetchall()  # pyright: ignore[reportArgumentType]
     except UnicodeDecodeError:
@@ -27,7 +26,7 @@ def fetch_all(db: apsw.Connection, sql: str, args: Bindings = ()) -> list[Any]:
 
 
 def decoded_rows(db: apsw.Connection, sql: str, args: Bindings = ()) -> Iterator[Row]:
-    """The same, row by row, and with care from the first one on."""
+    """The same, row by row, decoding each text separately."""
     names = [f"c{place}" for place in range(_width(db, sql, args))]
     shown = ", ".join(f"typeof({name}), iif(typeof({name}) = 'text', cast({name} as blob), {name})" for name in names)
     careful = f"with found ({', '.join(names)}) as ({sql.strip().rstrip(';')}) select {shown} from found"
@@ -36,8 +35,8 @@ def decoded_rows(db: apsw.Connection, sql: str, args: Bindings = ()) -> Iterator
 
 
 def _width(db: apsw.Connection, sql: str, args: Bindings) -> int:
-    """How many columns it has, found without reading a row."""
-    import apsw.ext  # rarely needed, and as large as all of apsw's own
+    """The number of columns, found without reading a row."""
+    import apsw.ext  # rarely needed, and as large as the rest of apsw
 
     return len(apsw.ext.query_info(db, sql, args).description)  # pyright: ignore[reportArgumentType, reportAttributeAccessIssue]
 

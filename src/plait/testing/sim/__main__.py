@@ -17,10 +17,10 @@ from .event_loop import run
 from .search import SIMULATIONS, Dialect, Found, Tried, search
 
 _SHOWN = 3
-"""Failures that are shown whole; of further ones, the seed and how to replay it."""
+"""Failures shown in full; for further ones, only the seed and how to replay it."""
 _TOLD = 1000
-"""Seeds after which a log is told how far it is, as it is after the first ones: who starts again after a kill reads
-there what is left."""
+"""Progress is logged after the first batch and then after this many seeds: a reader can resume from there after a
+kill."""
 
 
 def main() -> int:
@@ -57,7 +57,7 @@ def _search(seeds: range, dialects: Sequence[Dialect], jobs: int, *, as_json: bo
     found, started, out = Found(), time.perf_counter(), sys.stderr if as_json else sys.stdout
     total = len(seeds) * len(dialects)
     stopped = False
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout`, `make` and others stop a command like this
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout`, `make` and others stop a command this way
     try:
         with closing(search(seeds, dialects, jobs)) as outcomes:
             for tried in outcomes:
@@ -68,7 +68,7 @@ def _search(seeds: range, dialects: Sequence[Dialect], jobs: int, *, as_json: bo
                     print(f"\r{len(found.tried)} of {total} seeds", end="", file=sys.stderr, flush=True)
                 elif not before or before // _TOLD < len(found.tried) // _TOLD:
                     _tell_progress(found, seeds, dialects, out)
-    except (KeyboardInterrupt, BrokenProcessPool):  # a signal to all processes may end another before this one
+    except (KeyboardInterrupt, BrokenProcessPool):  # a signal to all processes may end another one first
         stopped = True
     seconds = time.perf_counter() - started
     if as_json:
@@ -105,7 +105,7 @@ def _replayed(tried: Tried) -> str:
 
 
 def _print_result(found: Found, seeds: range, dialects: Sequence[Dialect], seconds: float, *, stopped: bool) -> None:
-    """The last line says how it went; what was not tried, and what to replay, stands before it."""
+    """The last line is the result; before it, what was not tried, and what to replay."""
     figures = found.summary(seconds)
     print(f"\n{figures['runs']} runs, {figures['events']} events, {figures['troubles']} troubles")
     for each in found.broken:

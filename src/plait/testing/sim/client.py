@@ -1,4 +1,5 @@
-"""The client of a run: starts it, sends it messages, decides what it asks, ends it. Tries until it is answered."""
+"""The client of a run: starts it, sends it messages, decides its approvals, ends it. Retries until it gets an
+answer."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ from .storm import Storm
 T = TypeVar("T")
 
 _PATIENCE = 8.0
-"""Seconds that a client waits before it tries again, at most."""
+"""Longest wait of a client before it retries, in seconds."""
+MANY = 10_000
+"""More dead letters or approvals than a simulation ever has."""
 
 
 class Client:
@@ -33,7 +36,7 @@ class Client:
         self.root = root
         self._queued = queued
         self.told = ""
-        """How the run ended, as `handle.result()` said."""
+        """How the run ended, according to `handle.result()`."""
         self._cluster = cluster
         self._clock = cluster.clock
         self._random = Random(f"client {cluster.scenario.seed} {root.id}")
@@ -55,7 +58,7 @@ class Client:
     # -- what it does --------------------------------------------------------------------------------------------
 
     async def _talk(self, names: list[str], count: int) -> None:
-        """Messages of these names, each only when the one before is safe; some are sent twice."""
+        """Messages with these names, each sent only when the one before is acknowledged; some are sent twice."""
         for number, name in product(range(count), names):
             await self._clock.sleep(self._random.choice((0.0, 0.0, 1.0, 5.0)))
             for _ in range(self._random.choice((1, 1, 2))):
@@ -67,7 +70,7 @@ class Client:
             await self._on_run(lambda handle: handle.message(name, body, id=f"{name}-{number}"))
 
     async def _ask(self, number: int) -> None:
-        """An update, twice: both have the one answer, if it came in time."""
+        """An update, sent twice: both get the same answer, if it came in time."""
         await self._clock.sleep(Random(f"ask {self.root.id} {number}").choice((0.0, 1.0, 7.0)))
         for _ in range(2):
             with reached("RUN_FINISHED", "kernel.rolling_back"):
@@ -76,7 +79,7 @@ class Client:
                     raise BrokenPromise(f"{self.root.id}: the answer to {number} is {answer}")
 
     async def _watch(self) -> None:
-        """Waits for the end as a caller does; then does what the scenario has for that moment, and waits again."""
+        """Waits for the end as a caller does; then performs the next action of the scenario, and waits again."""
         self.told = await self._ended()
         match self.root.ending:
             case "fails and is retried":
@@ -107,12 +110,12 @@ class Client:
             return f"{failed.run_status}: {failed.error.message}\n"
 
     async def _retry(self, handle: Handle[Any]) -> None:
-        if await handle.status() == "failed":  # else a try that seemed to fail has reached it
+        if await handle.status() == "failed":  # otherwise an attempt that seemed to fail has reached it
             await handle.retry()
 
     async def _redeliver(self, engine: Engine) -> None:
-        for letter in await engine.dlq.list():
-            if letter.run_id == self.root.id and letter.token.endswith("broken"):
+        for letter in await engine.dlq.list(run_id=self.root.id, limit=MANY):
+            if letter.token.endswith("broken"):
                 with reached("kernel.dead_letter_settled"):
                     await engine.dlq.retry(letter.id)
 
@@ -121,7 +124,7 @@ class Client:
             await handle.compensate()
 
     async def _rewind(self, handle: Handle[Any]) -> None:
-        """To a place that the run has come by since it was last rewound: another time it may not open the same."""
+        """To a place passed since the last rewind: another time it may not open the same operations."""
         known = {node.id for node in (await handle.view()).nodes}
         place = self._any_of((_places(await handle.events()) & known) - beside_fixed_children(self.root.plan))
         await handle.rewind(place)
@@ -132,7 +135,7 @@ class Client:
             await handle.fork(1 if place is None else place, id=f"{self.root.id}-fork")
 
     def _any_of(self, places: set[str]) -> str | None:
-        """The same one in calm and in a storm, even if some places were only come by in one of them."""
+        """The same one in calm and in a storm, even if some places were passed in only one of them."""
         return min([None, *places], key=lambda place: Random(f"{self.root.id} {place}").random())
 
     # -- how it gets through -------------------------------------------------------------------------------------
@@ -148,7 +151,7 @@ class Client:
 
 
 def _places(events: Sequence[Recorded]) -> set[str]:
-    """Of operations that a run can be taken back to. How a listener is numbered depends on how messages came."""
+    """Operations that a run can be rewound to. The numbering of a listener depends on how messages arrived."""
     opened = {event.data["at"] for event in events if event.type == "op.opened"}
     return {at for at in opened if "/" not in at and "." not in at}
 
@@ -166,7 +169,7 @@ def _wanted(root: Root) -> Iterator[tuple[list[str], int]]:
 
 @contextmanager
 def reached(*codes: str) -> Generator[None]:
-    """A try that seemed to fail may have reached the run, or another was faster; it is then refused."""
+    """An attempt that seemed to fail may have reached the run, or another was faster; then it is refused."""
     try:
         yield
     except (Conflict, InvalidInput) as error:
@@ -175,7 +178,7 @@ def reached(*codes: str) -> Generator[None]:
 
 
 async def get_through(cluster: Cluster, random: Random, call: Callable[[Engine], Awaitable[T]]) -> T:
-    """On any engine that lives, again and again, but ever more patiently, until one has answered."""
+    """Retries on any live engine, with growing delays, until one has answered."""
     pause = 0.5
     while True:
         engines = await cluster.one_alive()
@@ -187,25 +190,25 @@ async def get_through(cluster: Cluster, random: Random, call: Callable[[Engine],
 
 
 async def decide_everything(cluster: Cluster) -> None:
-    """People: decide each approval that has no deadline; the others are left to time out."""
+    """Plays the people: decides each approval without a deadline; the others are left to time out."""
     random = Random(f"people {cluster.scenario.seed}")
     while True:
         await cluster.approvals.wait()
         cluster.approvals.clear()
         await cluster.clock.sleep(random.choice((0.0, 3.0)))
-        for approval in await get_through(cluster, random, lambda engine: engine.approvals.list()):
+        for approval in await get_through(cluster, random, lambda engine: engine.approvals.list(limit=MANY)):
             if approval.deadline is None:
                 for name in PEOPLE[: approval.required]:
                     await _vote(cluster, random, approval.id, name)
 
 
 async def _vote(cluster: Cluster, random: Random, id: str, by: str) -> None:
-    """Tries again until the vote is counted: before the escalation it may be refused, and before an owner has taken it
-    nobody can say."""
+    """Retries until the vote is counted: before the escalation it may be refused, and before an owner has processed it
+    nobody can tell."""
     while True:
         try:
             found = await get_through(cluster, random, lambda engine: engine.approvals.decide(id, "approve", by=by))
-        except Conflict:  # decided, or its run has ended or undoes its work
+        except Conflict:  # decided, or its run has ended or is compensating
             return
         except Forbidden:
             found = None
@@ -215,7 +218,7 @@ async def _vote(cluster: Cluster, random: Random, id: str, by: str) -> None:
 
 
 def stale_result(cluster: Cluster, storm: Storm) -> None:
-    """A worker that was thought dead reports an attempt that is long over."""
+    """A worker that was presumed dead reports an attempt that is long over."""
     world = cluster.world
     attempts = [
         (entry.run_id, entry.path, entry.attempt)

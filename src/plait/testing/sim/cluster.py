@@ -30,32 +30,33 @@ from .storm import Storm
 from .world import World
 
 TTL = 60.0
-"""Seconds that a lease lasts where several engines compete."""
+"""Seconds that a lease lasts if several engines compete."""
 _CALM = 600.0
-"""Seconds after the last storm: engines come back, leases run out, and what outlived its run is looked at again."""
+"""Seconds after the last storm in which engines come back, leases expire, and work that outlived its run is checked
+again."""
 _AN_AGE = 200 * 366 * 86_400_000
-"""Milliseconds; an alarm after that is a renewal of leases."""
+"""Milliseconds; an alarm further away than that is a lease renewal."""
 _RINGS = 5_000
-"""Timers without a commit after which a simulation that has not ended never will."""
+"""Timers without a commit after which a simulation counts as stuck."""
 _LOOK = 2.0
-"""Seconds in which an engine surely looks once for workers that are gone."""
+"""Seconds within which an engine surely checks once for dead workers."""
 _IDLE_RINGS = 6
-"""Timers without a commit after which time is skipped in which leases would be renewed and nothing else."""
+"""Timers without a commit after which time is skipped that would bring nothing but lease renewals."""
 _ALL_RINGS = 20_000
-"""Timers in all, ten times as many as the longest of simulations has needed."""
+"""Timers in total, ten times as many as the longest simulation has needed."""
 _ROUNDS = 200_000
-"""Of the event loop, at one moment."""
+"""Rounds of the event loop at one moment."""
 
 
 class SimIds(Ids):
-    """Draws the same seed for every run: one that was lost in a crash must not show in the output."""
+    """Draws the same seed for every run: one lost in a crash must not show in the output."""
 
     def seed(self) -> int:
         return 1
 
 
 class SimEngine(Engine):
-    """One that has no other dialects than it needs: a process that simulates all of them has all in memory."""
+    """An engine with only the dialects it needs: a process that simulates all of them has all of them loaded."""
 
     def __init__(self, dialects: Collection[str], store: Store, **settings: Any) -> None:
         self._dialects = dialects
@@ -66,19 +67,19 @@ class SimEngine(Engine):
 
 
 class BrokenPromise(AssertionError):
-    """The engine did not do what it guarantees."""
+    """The engine broke one of its guarantees."""
 
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """Where an engine runs, or will again."""
+    """Where an engine runs, or will run again."""
 
     engine: Engine | None = None
     door: Door | None = None
 
 
 class Setting(Protocol):
-    """What a cluster has to know of its scenario."""
+    """What a cluster needs to know of its scenario."""
 
     @property
     def seed(self) -> int: ...
@@ -99,7 +100,8 @@ class Cluster:
         furnish: Callable[[Engine], None] = lambda engine: None,
         dialect: str = "code",
     ) -> None:
-        """`furnish` sees every engine before it is open. `dialect` is that of the runs; children may be code."""
+        """`furnish` is called with every engine before it opens. `dialect` is that of the runs; children may be
+        code."""
         self.scenario = scenario
         self.definitions = definitions
         self.furnish = furnish
@@ -111,16 +113,16 @@ class Cluster:
         self.world = World.current = World(self.clock, self._witness)
         self.approvals = asyncio.Event()
         self.queued = asyncio.Event()
-        """There are new approvals, and new tasks for workers."""
+        """Set when there are new approvals, or new tasks for workers."""
         self._opened = asyncio.Event()
         self.places = [Place() for _ in range(scenario.engines if storm else 1)]
         self._ids = SimIds(scenario.seed)
         self._doors: list[Door] = []
         self._rings_in_vain = 0
         self.commits = 0
-        """That were tried."""
+        """Attempted commits."""
         self._running: tuple[int, list[RunRow]] = (-1, [])
-        """As of so many commits."""
+        """The runs as of this many commits."""
         self._tasks: dict[asyncio.Task[None], None] = {}
         self._ttl = TTL if len(self.places) > 1 else LEASE
 
@@ -150,7 +152,7 @@ class Cluster:
         return [place.engine for place in self.places if place.engine is not None]
 
     async def one_alive(self) -> list[Engine]:
-        """Those that live, once there is one."""
+        """Waits until at least one engine is alive; returns the live ones."""
         while not (found := self.alive):
             self._opened.clear()
             await self._opened.wait()
@@ -183,10 +185,10 @@ class Cluster:
                 return
 
     async def _leave(self, door: Door) -> None:
-        """Its engine is gone, without a word to the store."""
+        """The engine behind the door is gone, without a word to the store."""
         door.leave()
         if len(self.places) == 1 and door.kernel is not None:
-            await self.store.release(door.kernel.owner)  # nobody else waits for the lease to run out
+            await self.store.release(door.kernel.owner)  # so that nobody else waits for the lease to expire
 
     async def crash(self, place: Place) -> None:
         await self._bury(place)
@@ -204,7 +206,7 @@ class Cluster:
     # -- time ----------------------------------------------------------------------------------------------------
 
     async def drive(self, done: Callable[[], Awaitable[bool]], look: Callable[[], Awaitable[None]]) -> None:
-        """Lets everything happen, moment by moment, until `done`; `look` sees the moments in between."""
+        """Lets everything happen, moment by moment, until `done`; `look` is called between the moments."""
         self._rings_in_vain = 0
         for _ in range(_ALL_RINGS):
             await self.quiesce()
@@ -222,8 +224,8 @@ class Cluster:
         raise BrokenPromise(f"not all runs ended:\n{await self._why()}")
 
     async def _skip_idle_time(self) -> None:
-        """What is skipped is as if it had gone on as it is: two engines that renew their leases through hours of sleep,
-        or one that looks every second whether the worker of a task is gone, take longer than all the rest."""
+        """Skips time that changes nothing: two engines that renew their leases through hours of sleep, or one that
+        checks every second for a dead worker, take longer than everything else."""
         kernels = [engine.kernel for engine in self.alive]
         renewals = [kernel.renewal for kernel in kernels]
         looks = [kernel.queue_watch.alarm for kernel in kernels if kernel.queue_watch.alarm is not None]
@@ -238,18 +240,18 @@ class Cluster:
             self.clock.skip(span, looks)
 
     def _span(self, idle: Collection[object], margin: float) -> int:
-        """Milliseconds up to so many seconds before something else happens; 0 if that is soon."""
+        """Milliseconds until `margin` seconds before something else happens; 0 if that is soon."""
         due = self.clock.due_besides(idle)
         return 0 if due is None else max(0, due - self.clock.elapsed - round(margin * 1000))
 
     async def _any_claimed(self) -> bool:
-        """Whether a worker has a task of some run, and may lose it by doing nothing."""
+        """Whether a worker has claimed a task of some run, which may expire."""
         rows = await self.store.runs(RunFilter(status="running", limit=1000))
         held = [task for row in rows for task in await self.store.queues.held(row.id)]
         return any(task.claim is not None for task in held)
 
     async def _at_ease(self) -> bool:
-        """Every engine lives, waits, and has its share; what it waits for may be a step that sleeps."""
+        """Every engine is alive, idle and has its share of shards; a running step that sleeps counts as idle."""
         for place in self.places:
             if place.engine is None or place.door is None or not place.door.open_wide:
                 return False
@@ -264,7 +266,7 @@ class Cluster:
         return {lease.shard: lease.epoch for lease in standing.leases}
 
     async def calm_down(self) -> None:
-        """Gives the engines time to take what the last moments brought."""
+        """Gives the engines time to process the last events."""
         self.storm = None
         limit = self.clock.elapsed + round(_CALM * 1000)
         for _ in range(_ALL_RINGS):
@@ -274,7 +276,7 @@ class Cluster:
         raise BrokenPromise(f"the engines don't come to rest at {self.clock.time}")
 
     async def quiesce(self) -> None:
-        """Until nobody has anything to do at this moment."""
+        """Runs until nobody has anything to do at this moment."""
         ready: object = getattr(asyncio.get_running_loop(), "_ready", None)
         if ready is None:
             raise RuntimeError("the simulation needs asyncio's own event loop")
@@ -314,7 +316,7 @@ class Cluster:
             self.clock.set(self.clock.time + timedelta(seconds=shift))
 
     async def _steal(self, storm: Storm) -> None:
-        """As if its leases had run out: whoever looks first takes the shards, and the owner does not know."""
+        """As if its leases had expired: the first engine to look takes the shards, and the owner does not know."""
         if not self.alive:
             return
         victim = storm.random.choice(self.alive)
@@ -334,12 +336,12 @@ class Cluster:
 
         def reconnect() -> None:
             door.shut = door.deaf = False
-            door.hear()  # what was said meanwhile, it has not heard
+            door.hear()  # it has missed the notifications sent meanwhile
 
         self.clock.call_later(seconds, reconnect)
 
     def _notice(self, writes: Sequence[Write]) -> None:
-        """Someone has tried to commit."""
+        """A commit was attempted."""
         self._rings_in_vain = 0
         self.commits += 1
         self.logs.changed()
@@ -351,14 +353,14 @@ class Cluster:
     # -- looking -------------------------------------------------------------------------------------------------
 
     async def running(self) -> list[RunRow]:
-        """The runs that have not ended: read again only when someone has tried to commit."""
+        """The runs that have not ended, read again only after an attempted commit."""
         if self._running[0] != self.commits:
             commits = self.commits
             self._running = commits, await self.store.runs(RunFilter(status="running", limit=1000))
         return self._running[1]
 
     async def _witness(self, info: StepInfo) -> None:
-        """Effects follow the commit: a step may begin only when its opening is on disk."""
+        """Effects follow the commit: a step may begin only once its opening is on disk."""
         if not await self.logs.has(RunId(info.run_id), f'"at":"{info.path}"'.encode()):
             self.world.complaints.append(f"{info.run_id}: `{info.path}` began before it was on disk")
 

@@ -1,4 +1,4 @@
-"""What is in memory is what is on disk: for runs of any dialect, at any moment in which nothing moves."""
+"""Compares memory with the store: for runs of any dialect, whenever nothing is in progress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNOWNED = Epoch(0)
 
 
 class WholeLog:
-    """The store without its snapshots: what is folded from it is folded from the first event on."""
+    """The store without its snapshots: state is folded from the first event on."""
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
@@ -50,17 +50,17 @@ class Comparison:
         whole = cast("Store", WholeLog(cluster.store))
         self._from_start = Loader(whole, dialects, engine.kernel.ids, engine.kernel.limits)
         self._compared: dict[tuple[str, RunId], tuple[int, _States | None]] = {}
-        """What an engine had in memory when a run was last looked at, and how many commits there were."""
+        """The state of each run that an engine had in memory at the last check, and the number of commits then."""
 
     async def at_rest(self) -> None:
         async for _ in self.rows_at_rest():
             pass
 
     async def rows_at_rest(self) -> AsyncIterator[RunRow]:
-        """Compares the runs of each engine that may differ from what they were; gives those that it looked at."""
+        """Compares the runs of each engine that may have changed; yields the ones it checked."""
         for engine in self._cluster.alive:
             if not engine.kernel.loop.idle:
-                continue  # it waits for its store to come back
+                continue  # it waits for the store to come back
             for row in await self._cluster.running():
                 if engine.kernel.owns(row.id) and not self._is_known(engine, row):
                     with suppress(Unavailable):  # a parked run is read from the store
@@ -69,7 +69,7 @@ class Comparison:
                     yield row
 
     def _is_known(self, engine: Engine, row: RunRow) -> bool:
-        """Whether it was looked at since the last commit, and is the same in memory. Remembers it as it is."""
+        """Whether it was checked since the last commit and is unchanged in memory. Remembers its state."""
         key, live = (engine.kernel.owner, row.id), engine.kernel.run_cache.get(row.id)
         now = self._cluster.commits, _states(live) if live is not None and live.state.started else None
         before, self._compared[key] = self._compared.get(key), now
@@ -77,7 +77,7 @@ class Comparison:
 
     async def _compare_live(self, row: RunRow, live: Run) -> None:
         if live.queued or not live.state.started:
-            return  # what it has decided waits for a child to be found
+            return  # its decision waits for a child to be resolved
         folded, whole = await self._folds(row)
         if live.state.seq < folded.state.seq and len(self._cluster.places) > 1:
             return  # another engine owns it now, and this one does not know yet
@@ -85,13 +85,14 @@ class Comparison:
         self._check(row, live, "memory", whole, "the whole log")
 
     async def ended(self, row: RunRow) -> Run:
-        """A run that nobody has in memory any more, as its log says, from wherever it is read."""
+        """A run that is in nobody's memory any more, folded from its log, from whichever point it is read."""
         folded, whole = await self._folds(row)
         self._check(row, folded, "the snapshot and the log after it", whole, "the whole log")
         return folded
 
     async def _folds(self, row: RunRow) -> tuple[Run, Run]:
-        """The run as its snapshot and the events after it say, and as all events do: one if there is no snapshot."""
+        """The run folded from its snapshot and the events after it, and from all events; only one if there is no
+        snapshot."""
         whole = await self._from_start.load(row, _UNOWNED)
         if await self._store.snapshot(row.id) is None:
             return whole, whole
@@ -106,7 +107,7 @@ class Comparison:
                 raise BrokenPromise(f"{row.id} in {here} is not what {there} says:\n{different}")
 
     async def check_leftovers(self) -> None:
-        """All runs have ended."""
+        """Called when all runs have ended."""
         left = {
             "timers": await self._store.due(ALL_SHARDS, NEVER, 100),
             "open approvals": await self._store.approvals(ApprovalFilter(namespace=DEFAULT_NAMESPACE)),
@@ -118,7 +119,7 @@ class Comparison:
 
 
 def _states(run: Run) -> _States:
-    """What the kernel knows, and what the machine does."""
+    """The state of the kernel, and that of the machine."""
     state = run.state
     kernel = {"seq": state.seq, "status": state.status, "final": state.final, "rollback": state.rollback}
     return values.plain(kernel), bytes(run.machine.snapshot())

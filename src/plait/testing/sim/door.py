@@ -1,4 +1,4 @@
-"""How one engine gets at the store that all of them share: through a door that may be slow, stuck or shut."""
+"""One engine's access to the store that all of them share: through a door that may be slow, stuck or shut."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ class Trouble(Protocol):
         ...
 
     def reading(self, door: Door) -> None:
-        """Asked before and after each call but commits; raises `Unavailable`."""
+        """Called before and after each call except commits; raises `Unavailable`."""
         ...
 
     def committing(self, door: Door, moment: Moment, writes: Sequence[Write]) -> None:
-        """Asked at each moment of a commit; raises `Unavailable` or a crash."""
+        """Called at each moment of a commit; raises `Unavailable` or a crash."""
         ...
 
     def judged(self, verdicts: list[Verdict]) -> None:
-        """Sees what became of a commit."""
+        """Sees the verdicts of a commit."""
         ...
 
     def due(self, door: Door, rows: list[TimerRow]) -> None:
@@ -81,7 +81,7 @@ class Calm:
 
 
 class Door:
-    """A `Store`. What one engine commits, the others are told of, as PostgreSQL's NOTIFY does."""
+    """A `Store`. Commits of one engine are announced to the others, as with PostgreSQL's NOTIFY."""
 
     def __init__(
         self, store: MemoryStore, trouble: Trouble, others: list[Door], noticed: Callable[[Sequence[Write]], None]
@@ -93,11 +93,11 @@ class Door:
         self.run_queues: RunQueues = QueueDoor(store.run_queues, self._read, self._tell_others)
         self._callback: Callable[[], None] | None = None
         self.kernel: Kernel | None = None
-        """The engine behind it, once there is one."""
+        """The engine behind it, once it exists."""
         self.shut = False
         """Cut off from the store: every call fails."""
         self.deaf = False
-        """Every call fails but commits: its leases run out, and it does not know."""
+        """Every call except commits fails: its leases expire, and it does not know."""
 
     @property
     def fleet(self) -> Fleet | None:
@@ -127,7 +127,7 @@ class Door:
         self.leave()
 
     def leave(self) -> None:
-        """Its engine is gone."""
+        """Closes the door: its engine is gone."""
         self._callback = None
         if self in self._others:
             self._others.remove(self)
@@ -239,9 +239,14 @@ class Door:
         return await self._read(self._store.dead_letter(id))
 
     async def dead_letters(
-        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+        self,
+        namespace: str | None,
+        run_id: RunId | None = None,
+        status: DeadLetterStatus | None = None,
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
     ) -> list[DeadLetter]:
-        return await self._read(self._store.dead_letters(namespace, run_id, status))
+        return await self._read(self._store.dead_letters(namespace, run_id, status, after, limit))
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         return await self._read(self._store.lines(run_id, node, after, limit))

@@ -1,8 +1,8 @@
-"""asyncio's own event loop, for simulations, without what they don't need. They have no sockets, so the system is asked
-for events of them only when nothing else is to be done; and nobody debugs callbacks, or stops the loop by a signal.
-What runs when is as in asyncio's loop: a seed has the same logs in both."""
+"""asyncio's own event loop, for simulations, without what they don't need. They have no sockets, so the system is
+polled only when nothing else is ready; callbacks are not debugged, and no signal stops the loop. The order of execution
+is the same as in asyncio's loop: a seed has the same logs in both."""
 
-# Its rounds are made of parts of asyncio's loop that have no public names.
+# It uses parts of asyncio's loop that have no public names.
 # pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportAttributeAccessIssue=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -24,7 +24,7 @@ class _PatientSelector(selectors.DefaultSelector):
 
 
 class _Handle(asyncio.Handle):
-    """As its base, but does not ask whether the loop is debugged."""
+    """Like its base class, but without checking the loop's debug mode."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class _SimulationLoop(asyncio.SelectorEventLoop):
         return handle
 
     def run_in_executor(self, executor: Executor | None, func: Callable[..., Any], *args: Any) -> Any:
-        """Never: virtual time does not wait for a thread, so that a seed would end by luck."""
+        """Not supported: virtual time does not wait for a thread, so the outcome of a seed would be random."""
         raise RuntimeError(f"a simulation can't wait for a thread, which was to do {func}")
 
     def _run_once(self) -> None:
@@ -61,7 +61,7 @@ class _SimulationLoop(asyncio.SelectorEventLoop):
 
 
 class Round:
-    """`await ROUND` is `await asyncio.sleep(0)`, which costs as much as half of what is done in a round."""
+    """`await ROUND` is a cheaper `await asyncio.sleep(0)`, which costs as much as half of the work in a round."""
 
     def __await__(self) -> Generator[None]:
         yield
@@ -71,7 +71,7 @@ ROUND = Round()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """As `asyncio.run` does."""
+    """Like `asyncio.run`."""
     loop = _SimulationLoop(_PatientSelector())
     try:
         asyncio.set_event_loop(loop)

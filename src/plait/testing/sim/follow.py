@@ -1,4 +1,4 @@
-"""The workflow that follows a plan, and the one it chats with."""
+"""The workflow that follows a plan, and the child workflow it chats with."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ASK = "ask"
 
 
 class PlanError(Exception):
-    """The plan says that the run fails here."""
+    """The plan makes the run fail here."""
 
 
 @workflow(retry=Retry(max_attempts=4, first=1.0))
@@ -87,7 +87,7 @@ async def _work(ctx: Context, node: Work) -> Any:
     if not node.inline:
         return await ctx.step(node.name, work, node, **options)
 
-    async def inline() -> dict[str, Any]:  # not a lambda: that would run in a thread, whose timing is not ours
+    async def inline() -> dict[str, Any]:  # not a lambda: that would run in a thread, whose timing is not deterministic
         return await work(node)
 
     return await ctx.step(node.name, inline, **options)
@@ -169,7 +169,7 @@ async def _listen(ctx: Context, node: Listen) -> Any:
 
 
 async def _contest(ctx: Context, node: Contest) -> Any:
-    """Their messages come before the one that opens it, so both are there."""
+    """Their messages are sent before the one that opens the contest, so both have arrived."""
     names = [f"{node.name}.x", f"{node.name}.y"]
     await ctx.listen(f"{node.name}.go")
     heard = [message for message in await _CONTESTS[node.how](ctx, node.name, names) if message is not None]

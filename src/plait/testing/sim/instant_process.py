@@ -1,7 +1,7 @@
-"""A sandbox of the real kind for a simulation, asked without giving up the event loop.
+"""A real sandbox for a simulation, called without yielding to the event loop.
 
-The engine's own pools answer in real time, and a simulation knows only virtual time: whatever it waits for must happen
-at the moment in which it is asked, or two simulations of one seed would differ.
+The engine's own pools answer in real time, but a simulation has only virtual time: everything it waits for must happen
+at the moment of the call, or two simulations of one seed would differ.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _PRINTED = ord("P")
 
 
 class InstantProcess:
-    """One process for all engines; what a script leaves behind, the next one does not see."""
+    """One process for all engines; scripts leave nothing behind for the next one."""
 
     def __init__(self, program: Program) -> None:
         self._process = Process(program)

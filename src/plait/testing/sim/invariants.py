@@ -23,20 +23,20 @@ class Inspector:
         self._comparison = Comparison(cluster)
 
     async def at_rest(self) -> None:
-        """At a moment in which nothing moves: what is in memory is what is on disk, and a queue keeps to its limit."""
+        """Called when nothing is in progress: memory and store agree, and a queue keeps its limit."""
         await self._check_queue(1)
         async for row in self._comparison.rows_at_rest():
             await self._check_awake(row)
 
     async def _check_awake(self, row: RunRow) -> None:
-        """Awake is who has a task under way: a new owner loads those, and leaves the others on disk."""
+        """A run is awake if it has a task in flight: a new owner loads those, and leaves the others on disk."""
         events = await self._logs.events(row.id)
         if not events.of("run.started") or events.of("run.rewound") or events.types()[-1] == "run.forked":
             return
         timers = {t.token: t.due for t in await self._store.due(ALL_SHARDS, NEVER, 1000) if t.run_id == row.id}
         waits = [timers.get(TaskToken(f"~retry:{task}")) for task in _tasks_under_way(events)]
         if any(due is not None and due <= self._cluster.clock.now() for due in waits):
-            return  # tried again in this very moment: just before or just after
+            return  # retried at this very moment: just before or just after
         if row.awake != (None in waits):
             raise BrokenPromise(f"{row.id}: awake is {row.awake}, but should be {not row.awake}\n{events}")
 
@@ -63,7 +63,7 @@ class Inspector:
         try:
             events.assert_recorded_once()
             events.assert_fits_its_code()
-            if not self._clock_is_set:  # one that has fired when the clock is set back stays so
+            if not self._clock_is_set:  # a timer that has fired stays fired when the clock is set back
                 events.assert_not_early()
         except AssertionError as error:
             raise BrokenPromise(f"{row.id}: {error}") from None
@@ -89,7 +89,7 @@ class Inspector:
 
 
 def _check_messages(run_id: str, events: History) -> None:
-    """Messages of one name are taken in the order in which they came."""
+    """Messages of one name are taken in the order of arrival."""
     names = {data["id"]: data["name"] for data in events.of("message.queued")}
     came: dict[str, list[str]] = defaultdict(list)
     taken: dict[str, list[str]] = defaultdict(list)
@@ -99,7 +99,7 @@ def _check_messages(run_id: str, events: History) -> None:
         for id in data.get("messages") or ():
             if data.get("status") != "cancelled":
                 taken[names[id]].append(id)
-            elif id in taken[names[id]]:  # else it was taken before the place that the run was rewound to
+            elif id in taken[names[id]]:  # otherwise it was taken before the place that the run was rewound to
                 taken[names[id]].remove(id)
     for name, ids in taken.items():
         if ids != [id for id in came[name] if id in ids]:
@@ -107,8 +107,8 @@ def _check_messages(run_id: str, events: History) -> None:
 
 
 def _check_rollback(run_id: str, events: History) -> None:
-    """Newest completion first, each once. A child may say only during the rollback that there is something to undo: it
-    is then the newest, and next; what was being undone may be done before it."""
+    """In reverse order of completion, each once. A child may report only during the rollback that it has something to
+    compensate: it is then the newest, and next; the compensation in progress may finish before it."""
     done, undone, following = _Done(events), list[str](), list[str]()
     for event in events:
         done.take(event)
@@ -151,7 +151,7 @@ def _tasks_under_way(events: History) -> set[str]:
 
 
 class _Done:
-    """Steps with a rollback handler that completed, and children with something to undo, in the order of their ends."""
+    """Completed steps with a rollback handler, and children with something to compensate, in order of completion."""
 
     def __init__(self, events: History) -> None:
         self._undoable = {data["at"] for data in events.of("op.opened") if data.get("undo")}
@@ -169,7 +169,7 @@ class _Done:
         match event.type:
             case "op.closed" if data.get("status", "completed") == "completed" and data["at"] in self._undoable:
                 self.places.append(data["at"])
-            case "child.compensable":  # it says so again if it has more to undo than it knew
+            case "child.compensable":  # it reports again if there is more to compensate than it knew
                 child = f"~child:{data['run_id']}"
                 self.places = [*(place for place in self.places if place != child), child]
             case _:

@@ -1,4 +1,4 @@
-"""The logs of all runs as they are on disk: what was read since the last commit is not read again."""
+"""The logs of all runs as stored: events read since the last commit are not read again."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class LogReader:
         self._store = store
         self._recorded: dict[RunId, list[Recorded]] = {}
         self._seen: dict[RunId, tuple[int, list[bytes]]] = {}
-        """Rows up to some event: to look for what was written once, those that were compacted since will do."""
+        """Rows up to some event; rows compacted later still serve to look for what was written once."""
 
     def changed(self) -> None:
-        """Someone has tried to commit."""
+        """A commit was attempted."""
         self._recorded.clear()
 
     async def events(self, run_id: RunId) -> History:

@@ -1,5 +1,5 @@
-"""How a scenario is played, whatever its dialect: clients serve their runs until all have ended, someone looks now and
-then, and everything is looked at in the end."""
+"""How a scenario is performed, whatever its dialect: clients serve their runs until all have ended, an inspector checks
+now and then, and everything is checked at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .seeds import Endings, Logs
 from .storm import Storm
 
 _LOOKS = 0.05
-"""Of the moments in which nothing moves, the part that is looked at."""
+"""Share of the quiet moments that are checked."""
 
 
 class Root(Protocol):
@@ -34,7 +34,7 @@ class Serving(Protocol[R_co]):
 
 
 class Looking(Protocol):
-    """Who finds broken promises."""
+    """Finds broken promises."""
 
     async def at_rest(self) -> None: ...
     async def at_the_end(self) -> None: ...
@@ -48,7 +48,7 @@ async def perform(
     *others: Awaitable[None],
     report_stale: Callable[[Storm], None] | None = None,
 ) -> Endings:
-    """Leaves the logs, and tells how each run ended. `others` act beside the clients for as long as it takes."""
+    """Fills the logs, and returns how each run ended. `others` act beside the clients for as long as it takes."""
     looking = Random(f"looking {cluster.scenario.seed}")
     await cluster.open()
 

@@ -8,11 +8,11 @@ from typing import Literal
 import msgspec
 
 Ends = Literal["well", "critical", "exhausted", "timeout", "silent", "broken"]
-"""How a step ends. silent: its first attempt stops giving heartbeats. broken: it fails until the world is repaired."""
+"""How a step ends. silent: its first attempt stops sending heartbeats. broken: it fails until the world is repaired."""
 Undo = Literal["named", "inline", "flaky"]
 
 FOREVER = 1_000_000_000.0
-"""Seconds that no calm or disturbed run takes."""
+"""More seconds than any calm or disturbed run takes."""
 
 
 class Node(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="do"):
@@ -33,7 +33,7 @@ class Work(Node, frozen=True, tag="step"):
 class Sleep(Node, frozen=True, tag="sleep"):
     seconds: float
     plain: bool = False
-    """With `asyncio.sleep` instead of `ctx.sleep`."""
+    """Uses `asyncio.sleep` instead of `ctx.sleep`."""
 
 
 class Seq(Node, frozen=True, tag="seq"):
@@ -77,7 +77,8 @@ class Listen(Node, frozen=True, tag="listen"):
 
 
 class Contest(Node, frozen=True, tag="contest"):
-    """Listens for two messages when both have come; one loses, by this cause. Then hears what was not heard."""
+    """Listens for two messages after both have arrived; one listener loses, by this cause. Then receives the unread
+    one."""
 
     how: Literal["race", "wait", "timeout", "group"]
 
@@ -91,23 +92,23 @@ class Child(Node, frozen=True, tag="child"):
     plan: AnyNode
     abandon: bool = False
     id: Literal["own", "fixed", "taken"] = "own"
-    """own: made for it. fixed: given, and taken after a rewind. taken: that of its parent."""
+    """own: newly generated. fixed: given, and taken after a rewind. taken: that of its parent."""
 
 
 class Chat(Node, frozen=True, tag="chat"):
-    """A child that is sent messages and answers each."""
+    """A child that answers each message that it is sent."""
 
     count: int
 
 
 class First(Node, frozen=True, tag="first"):
-    """The first part is quick, the others never end: waits for it, and cancels them."""
+    """The first part is quick, the others never end: waits for the first, and cancels the others."""
 
     parts: list[AnyNode]
 
 
 class Pipe(Node, frozen=True, tag="pipe"):
-    """One task hands the results of its parts to another, by a queue and under a lock."""
+    """One task passes the results of its parts to another, through a queue and under a lock."""
 
     parts: list[AnyNode]
 
@@ -117,20 +118,20 @@ class Version(Node, frozen=True, tag="version"):
 
 
 class Draw(Node, frozen=True, tag="draw"):
-    """A random number and a UUID of the run's own."""
+    """A random number and a UUID from the run's own source."""
 
 
 class Guard(Node, frozen=True, tag="guard"):
-    """Catches what its body raises, and goes on."""
+    """Catches what its body raises, and continues."""
 
     body: AnyNode
     lets_pass: bool = False
-    """All but a timeout."""
+    """Catches only a timeout."""
 
 
 class Fail(Node, frozen=True, tag="fail"):
     rollback: bool = False
-    """By RollbackError, instead of an ordinary one."""
+    """Raises RollbackError instead of an ordinary error."""
 
 
 AnyNode = (
@@ -157,7 +158,7 @@ AnyNode = (
 
 
 def inner(node: AnyNode) -> list[AnyNode]:
-    """The nodes directly inside one."""
+    """The nodes directly inside a node."""
     match node:
         case Seq() | Gather() | Join() | Race() | First() | Pipe():
             return node.parts
@@ -170,7 +171,7 @@ def inner(node: AnyNode) -> list[AnyNode]:
 
 
 def walk(node: AnyNode, times: int = 1, in_child: bool = False) -> Iterator[tuple[AnyNode, int, bool]]:
-    """Every node, with how often loops come to it, and whether it is in a child run."""
+    """Every node, with how often loops reach it, and whether it is in a child run."""
     yield node, times, in_child
     more = times * node.times if isinstance(node, Loop) else times
     for part in inner(node):
@@ -178,8 +179,8 @@ def walk(node: AnyNode, times: int = 1, in_child: bool = False) -> Iterator[tupl
 
 
 def beside_fixed_children(plan: AnyNode) -> set[str]:
-    """Names of nodes that may come before or after a child with an id of its own, as luck has it. A run that is rewound
-    to one of them may find the child's id taken, or have its result."""
+    """Names of nodes that may come before or after a child with an id of its own, depending on timing. A run that is
+    rewound to one of them may find the child's id taken, or have its result."""
     at_once = [node for node, _, _ in walk(plan) if isinstance(node, Gather | First)]
     luck = [[part for part, _, _ in walk(node)] for node in at_once]
     return {
@@ -191,7 +192,7 @@ def beside_fixed_children(plan: AnyNode) -> set[str]:
 
 
 def longest(node: AnyNode) -> float:
-    """Seconds that a node takes at most when it is left alone, generously."""
+    """A generous upper bound, in seconds, for an undisturbed node."""
     match node:
         case Work():
             attempts = 4 if node.ends in ("exhausted", "silent", "broken") else node.fails + 1
@@ -215,7 +216,7 @@ def longest(node: AnyNode) -> float:
 
 
 def show(node: AnyNode, indent: int = 0) -> str:
-    """The plan as text, an operation a line."""
+    """The plan as text, one operation per line."""
     shown = {"parts", "body", "plan", "name"}
     fields = {f: getattr(node, f) for f in node.__struct_fields__ if f not in shown}
     defaults = dict(zip(node.__struct_fields__[::-1], node.__struct_defaults__[::-1], strict=False))

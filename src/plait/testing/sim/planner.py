@@ -1,8 +1,8 @@
 """Draws plans from a seed.
 
-Plans are made so that their outcome does not depend on how long things take: the branch that should
-win a race is faster than the others by more than any trouble can cost, messages of one name have one
-reader, and what fails does so by the number of the attempt. So a disturbed run must end as a calm one.
+Plans are made so that their outcome does not depend on timing: the branch that should win a race is faster than the
+others by more than any trouble can cost, messages of one name have one reader, and failures depend only on the attempt
+number. So a disturbed run must end like a calm one.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from .plan import (
 
 
 class Planner:
-    """Draws plans. `quick` keeps all waits short, for simulations in which engines compete by leases. `undo` gives
-    steps rollback handlers. `alone` needs nothing from outside. `chatty` talks to children, whose ids are fixed."""
+    """Draws plans. `quick` keeps all waits short, for simulations in which engines compete for leases. `undo` gives
+    steps rollback handlers. `alone` needs nothing from outside. `chatty` messages children, whose ids are fixed."""
 
     def __init__(self, random: Random, *, quick: bool, undo: bool, alone: bool, chatty: bool) -> None:
         self._random = random
@@ -52,7 +52,7 @@ class Planner:
         return self.sequence(depth=0, child=False)
 
     def failure(self) -> AnyNode:
-        """A step that is broken until the world is repaired, alone or among others that its failure stops."""
+        """A step that is broken until the world is repaired, alone or beside others that its failure stops."""
         broken = Work("broken", ends="broken")
         siblings: list[AnyNode] = [self._work(0, False), Work(self._name("work"), takes=300.0), self._work(0, False)]
         group = Gather(self._name("gather"), [*siblings, broken], self._random.choice(("gather", "group")))
@@ -80,7 +80,7 @@ class Planner:
         return Seq(self._name("seq"), [self.node(depth, child) for _ in range(count)])
 
     def node(self, depth: int, child: bool) -> AnyNode:
-        """One operation; near the end of the budget only small ones."""
+        """One operation; a small one near the end of the budget."""
         self._budget -= 1
         simple = [self._work, self._work, self._work, self._sleep, self._draw, self._version, self._failing]
         outside = [self._listen, self._listen, self._contest, self._approve]
@@ -155,7 +155,7 @@ class Planner:
         return Race(self._name("race"), winner, parts)
 
     def _endless(self, depth: int, child: bool) -> AnyNode:
-        """What never ends in time: loses every race, and is stopped by every timeout."""
+        """Something that never ends in time: loses every race, and is stopped by every timeout."""
         sleep = Sleep(self._name("sleep"), FOREVER)
         match self._random.randrange(10):
             case 0:
@@ -203,7 +203,7 @@ class Planner:
         return Child(self._name("child"), plan)
 
     def _conflict(self, depth: int, child: bool) -> AnyNode:
-        """Two children, of which both or none get the ids they ask for."""
+        """Two children; either both or none get the ids they ask for."""
         id = self._random.choice(("fixed", "taken"))
         parts: list[AnyNode] = [
             Guard(self._name("guard"), Child(self._name("child"), self._work(depth, True), id=id)) for _ in range(2)

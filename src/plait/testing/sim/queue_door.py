@@ -1,4 +1,4 @@
-"""How one engine gets at the queues of runs: as troubled as its door, and the others are told of what it admits."""
+"""One engine's access to the run queues: as unreliable as its door. Other engines are notified when it admits runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Call(Protocol):
-    """Makes a call of the store, or fails before or after it."""
+    """Makes a call to the store, which may fail before or after it."""
 
     async def __call__(self, call: Awaitable[T], /) -> T: ...
 
@@ -33,7 +33,7 @@ class QueueDoor:
         try:
             return await self._call(self._queues.admit(namespace, queue, limit))
         finally:
-            self._tell_others()  # it may have been admitted all the same
+            self._tell_others()  # it may have been admitted despite the error
 
     async def holder(self, namespace: str, queue: str, dedup_id: str) -> RunId | None:
         return await self._call(self._queues.holder(namespace, queue, dedup_id))

@@ -1,4 +1,4 @@
-"""What one seed stands for: the plans, how they end, what the engines are like, and how bad the weather is."""
+"""The scenario of one seed: the plans, how they end, what the engines are like, and how bad the weather is."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Ending = Literal[
 ]
 _ENDINGS: tuple[Ending, ...] = get_args(Ending)[1:]
 _QUEUED: tuple[Ending, ...] = ("completes", "fails", "rolls back")
-"""Of runs that may wait for a slot or answer questions, since nobody counts the time or takes them back."""
+"""Endings of runs that may wait for a slot or answer questions: the ones without timeouts or rewinds."""
 _LONGEST = 1500.0
-"""Seconds of runs that wait for each other: engines look every second whether a slot is free."""
+"""Longest total wait in seconds of runs that wait for each other: engines check every second whether a slot is free."""
 LANE = "lane"
-"""The queue that lets one run after the other start."""
+"""The queue that lets one run start after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Weather:
-    """Chances, for each call to the store or each moment in which nothing happens."""
+    """Probabilities, for each call to the store or each quiet moment."""
 
     crash: float = 0.0
     unavailable: float = 0.0
@@ -112,7 +112,7 @@ def _root(random: Random, number: int, *, quick: bool) -> Root:
     planner = Planner(random, quick=quick, undo=undo, alone=alone, chatty=not again)
     plan = planner.plan()
     if rewound and _listens_in_a_loop(plan):
-        # What a trimmed iteration has heard is not in the history any more, and can't be heard again
+        # Messages received in a trimmed iteration are not in the history any more, and can't be received again
         plan = Planner(random, quick=quick, undo=undo, alone=True, chatty=False).plan()
     match ending:
         case "fails" | "rolls back":

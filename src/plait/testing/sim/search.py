@@ -1,7 +1,7 @@
 """Looks for seeds that break a promise, on as many processes as there are cores.
 
-A seed's outcome depends on nothing but the seed, so ranges of seeds can be tried anywhere and in any order; what was
-not tried when a search was stopped is a range that the next one begins with.
+A seed's outcome depends on nothing but the seed, so ranges of seeds can be tried anywhere and in any order; the seeds
+left when a search is stopped are a range that the next one begins with.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ SIMULATIONS: dict[Dialect, Callable[[int], Coroutine[Any, Any, SeedReport]]] = {
 _AT_ONCE = 20
 """Seeds that a process tries before it reports."""
 _OF_A_PROCESS = 100
-"""Reports of a process, about: engines that were killed leave something behind in its memory, so another goes on."""
+"""Approximate reports per process: engines that were killed leak some memory, so a new process takes over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of one seed."""
+    """The outcome of one seed."""
 
     dialect: Dialect
     seed: int
@@ -50,7 +50,7 @@ class Tried:
     digest: str
     failure: str | None = None
     shown: str = ""
-    """All that there is to know of a failure."""
+    """Everything known about a failure."""
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Found:
 
 
 def search(seeds: range, dialects: Sequence[Dialect], jobs: int) -> Generator[list[Tried]]:
-    """Tries the seeds in every dialect; gives the outcomes as they come. What is under way when it is closed ends."""
+    """Tries the seeds in every dialect; yields the outcomes as they arrive. Closing it ends the work in flight."""
     parts: list[tuple[Dialect, range]] = [
         (dialect, range(first, min(first + _AT_ONCE, seeds.stop)))
         for first in range(seeds.start, seeds.stop, _AT_ONCE)
@@ -103,18 +103,18 @@ def search(seeds: range, dialects: Sequence[Dialect], jobs: int) -> Generator[li
 
 
 def _spread(parts: Sequence[tuple[Dialect, range]], jobs: int) -> Iterator[list[Tried]]:
-    # Spawned: a fork would inherit the locks and threads of whoever asks
+    # Spawned: a fork would inherit the locks and threads of the caller
     processes = min(jobs, len(parts))
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_ignore_interrupts) as pool:
         futures: list[Future[list[Tried]]] = [pool.submit(_try_all, *part) for part in parts]
         try:
             yield from (done.result() for done in as_completed(futures))
         finally:
-            pool.shutdown(cancel_futures=True)  # not later: to leave the block would take the others up again
+            pool.shutdown(cancel_futures=True)  # not later: leaving the block would start the others again
 
 
 def _ignore_interrupts() -> None:
-    """A terminal interrupts all processes of a command: the one that asked ends the others."""
+    """A terminal interrupts all processes of a command: the parent ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
@@ -126,7 +126,7 @@ def _try_all(dialect: Dialect, seeds: range) -> list[Tried]:
 
 @contextmanager
 def _collecting_rarely() -> Generator[None]:
-    """A seed is over before its garbage is worth a look; what was imported is none."""
+    """Collects garbage rarely: a seed ends before its garbage matters, and imported modules are none."""
     usual = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(100_000, *usual[1:])

@@ -1,4 +1,4 @@
-"""One seed, twice: calm, and in a storm. Both must keep every promise and end alike."""
+"""One seed, run twice: calm, and in a storm. Both must keep every promise and end alike."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class SeedReport:
     seed: int
     failure: str | None
     scenario: object
-    """Says, as text, what was simulated."""
+    """Its text describes what was simulated."""
     trouble: list[str] = field(default_factory=list[str])
     runs: int = 0
     events: int = 0
     digest: str = ""
-    """Of every log: two simulations of one seed have the same."""
+    """The digest of all logs: two simulations of one seed have the same."""
     recorded: Logs = field(default_factory=dict[str, list[Recorded]])
     dialect: str = "code"
 
@@ -57,7 +57,7 @@ Endings = dict[str, tuple[Any, ...]]
 
 
 class Drawn(Protocol):
-    """What a trial has to know of its scenario."""
+    """What a trial needs to know of its scenario."""
 
     @property
     def seed(self) -> int: ...
@@ -69,7 +69,7 @@ class Drawn(Protocol):
 
 D = TypeVar("D", bound=Drawn)
 Perform = Callable[[D, Storm | None, Logs], Awaitable[Endings]]
-"""Plays a scenario, leaves the logs, and tells how each run ended."""
+"""Performs a scenario, fills the logs, and returns how each run ended."""
 
 
 async def simulate(seed: int) -> SeedReport:
@@ -77,7 +77,7 @@ async def simulate(seed: int) -> SeedReport:
 
 
 async def trial(scenario: D, perform: Perform[D], dialect: str) -> SeedReport:
-    """Plays a scenario calm and in its storm, and compares."""
+    """Performs a scenario calm and in its storm, and compares."""
     storm = Storm(scenario.seed, scenario.weather)
     logs: Logs = {}
     failure = None
@@ -148,7 +148,7 @@ def digest_of(logs: dict[str, list[Recorded]]) -> str:
 
 @contextmanager
 def quiet() -> Generator[None]:
-    """What the engine says about trouble is of no interest while trouble is made on purpose."""
+    """Silences the engine's log while trouble is made on purpose."""
     logger = logging.getLogger("plait")
     usual = logger.level
     logger.setLevel(logging.CRITICAL + 1)

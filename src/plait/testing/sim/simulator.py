@@ -1,8 +1,8 @@
 """One engine on a virtual clock and a store that outlives it.
 
-Time stands still while anything can happen and jumps to the next alarm when nothing can, so that a
-test of a year's sleep takes no time. A crash drops the engine without a word and opens another on the
-same store; callers are taken over to it, as clients that try again would be.
+Time stands still while anything can happen and jumps to the next alarm when nothing can, so a test of a year's sleep
+takes no time. A crash drops the engine without a word and opens another on the same store; callers are moved to it,
+like clients that retry.
 """
 
 from __future__ import annotations
@@ -34,19 +34,20 @@ from plait.testing.history import History
 T = TypeVar("T")
 
 Definition = Startable | str
-"""What can be started: a definition of any dialect, or a name; what it needs is among those of the simulation."""
+"""What can be started: a definition of any dialect, or a name; the simulation must have the definitions that it
+needs."""
 
 LEASE = 1000 * 366 * 86_400.0
-"""Seconds: so long that renewals are no reason to stop on the way through years of sleep."""
+"""Seconds: so long that renewals don't interrupt jumps through years of sleep."""
 _FOREVER = 200 * 366 * 86_400_000
-"""Milliseconds: longer than any wait of a workflow; what comes after it is a renewal."""
+"""Milliseconds: longer than any wait of a workflow; an alarm after that is a lease renewal."""
 _ROUNDS = 200
-"""Of an event loop that does not say whether it is idle (uvloop), before it counts as idle."""
+"""Rounds after which an event loop that can't report whether it is idle (uvloop) counts as idle."""
 _REAL_WAIT = 0.001
 
 
 class StuckError(AssertionError):
-    """The run waits for something that nobody in this simulation will ever do."""
+    """The run waits for something that can never happen in this simulation."""
 
 
 class SimulatedCrash(BaseException):
@@ -54,7 +55,7 @@ class SimulatedCrash(BaseException):
 
 
 class Sim:
-    """What `sim()` gives. `engine` is the one that lives now: another after each crash."""
+    """The object that `sim()` yields. `engine` is the current one; each crash replaces it."""
 
     engine: Engine
 
@@ -109,11 +110,11 @@ class Sim:
                 await dead.kernel.crash()
                 await dead.goals.close()
                 await dead.executors.close()
-                await self.store.release(dead.kernel.owner)  # as if its leases had run out
+                await self.store.release(dead.kernel.owner)  # as if its leases had expired
                 self.engine = await self._open_engine()
 
     async def _open_engine(self) -> Engine:
-        """Tries until it is open: an engine may crash while it starts, too."""
+        """Retries until it is open: an engine may crash while it starts, too."""
         while True:
             engine = Engine(
                 definitions=self._definitions,
@@ -127,7 +128,7 @@ class Sim:
             )
             try:
                 return await engine.__aenter__()
-            except (SimulatedCrash, Unavailable) as error:  # the latter when it had something to write itself
+            except (SimulatedCrash, Unavailable) as error:  # the latter if it had something to write itself
                 if not isinstance(error, SimulatedCrash):
                     _raise_unless_simulated(engine)
                 self.crashes += 1
@@ -145,7 +146,7 @@ class Sim:
         deadline: float | timedelta | None = None,
         labels: dict[str, str] | None = None,
     ) -> SimRun:
-        """Starts a run; what it gives may be used across crashes."""
+        """Starts a run; the returned handle may be used across crashes."""
         if is_workflow(definition) and definition not in self._definitions:
             self._definitions.append(definition)  # the engine after a crash must know it too
         key = id if id is not None else self._ids.run_id(self.clock.now())
@@ -157,11 +158,11 @@ class Sim:
         return SimRun(self, key, namespace)
 
     async def run(self, definition: Definition, input: Any = None, **options: Any) -> Any:
-        """Starts a run and gives its output; time that nobody uses is skipped."""
+        """Starts a run and returns its output; idle time is skipped."""
         return await self.result(await self.start(definition, input, **options))
 
     async def result(self, run: SimRun | Handle[Any]) -> Any:
-        """The output of a run; time that nobody uses is skipped. Raises what `Handle.result` raises."""
+        """The output of a run; idle time is skipped. Raises what `Handle.result` raises."""
         if isinstance(run, Handle):
             run = SimRun(self, run.id, run.namespace)
         await self.skip_until(run.ended)
@@ -170,7 +171,7 @@ class Sim:
     # -- time ----------------------------------------------------------------------------------------------------
 
     async def settle(self) -> None:
-        """Until nothing can happen unless time passes or someone outside acts. Reopens an engine that crashed."""
+        """Runs until nothing can happen unless time passes or someone outside acts. Reopens an engine that crashed."""
         rounds = 0
         while True:
             engine = self.engine
@@ -187,7 +188,7 @@ class Sim:
                 return
 
     async def skip_until(self, done: Callable[[], Awaitable[bool]]) -> None:
-        """Jumps from alarm to alarm until `done` says so."""
+        """Jumps from alarm to alarm until `done` returns true."""
         await self.settle()
         while not await done():
             due = self.clock.next_due()
@@ -206,7 +207,7 @@ class Sim:
         return "\n".join(lines)
 
     async def durably(self, call: Callable[[Engine], Awaitable[T]]) -> T:
-        """Calls until an engine that lives has answered: what a client does that tries again."""
+        """Calls until a live engine has answered, like a client that retries."""
         while True:
             engine = self.engine
             task = asyncio.ensure_future(call(engine))
@@ -223,7 +224,7 @@ class Sim:
 
 
 class SimRun:
-    """A handle that outlives the engine it came from: each call goes to the one that lives."""
+    """A handle that outlives its engine: each call goes to the current one."""
 
     def __init__(self, sim: Sim, id: str, namespace: str) -> None:
         self.id = id
@@ -234,7 +235,7 @@ class SimRun:
         return f"<SimRun {self.id}>"
 
     async def result(self) -> Any:
-        """As `sim.result(run)`."""
+        """Like `sim.result(run)`."""
         return await self._sim.result(self)
 
     async def ended(self) -> bool:
@@ -322,7 +323,7 @@ async def sim(
 
 
 def is_workflow(definition: object) -> TypeGuard[Workflow[..., Any]]:
-    """Whether it is code, which an engine must have before it can take up a run of it."""
+    """Whether it is code, which an engine must have before it can take over a run of it."""
     return isinstance(definition, Workflow)
 
 
@@ -334,6 +335,6 @@ def _raise_unless_simulated(engine: Engine) -> None:
 
 
 def _loop_is_idle(rounds: int) -> bool:
-    """Whether nobody else has anything to do on this event loop before time passes."""
+    """Whether nothing else on this event loop can run before time passes."""
     ready = getattr(asyncio.get_running_loop(), "_ready", None)
     return rounds > _ROUNDS if ready is None else rounds > 2 and not ready

@@ -1,4 +1,4 @@
-"""A worker that was thought dead reports an attempt that is long over: it must change nothing."""
+"""A worker that was presumed dead reports an attempt that is long over: it must change nothing."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .storm import Storm
 
 
 def report_stale(cluster: Cluster, storm: Storm, attempts: Iterable[tuple[str, str, int]], output: Any) -> None:
-    """`attempts` are runs, tokens and numbers. Leave out runs that were retried: their attempts are counted anew, and
-    those before were given up by their worker, which then reports nothing."""
+    """`attempts` are runs, tokens and numbers. Leave out runs that were retried: their attempts are counted from one
+    again, and the earlier ones were given up by their worker, which then reports nothing."""
     last: dict[tuple[str, str], int] = {}
     for run_id, token, attempt in attempts:
         last[run_id, token] = max(attempt, last.get((run_id, token), 0))

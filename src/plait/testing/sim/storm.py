@@ -30,7 +30,7 @@ class Storm:
         return self._random
 
     def strikes(self, what: str) -> bool:
-        """Whether this kind of trouble comes now."""
+        """Whether this kind of trouble strikes now."""
         chance: float = getattr(self._weather, what)
         if not chance or not self._budget[what] or self._random.random() >= chance:
             return False

@@ -1,7 +1,7 @@
-"""The world outside the engine: what steps do to it, and a ledger that no crash can take back.
+"""The world outside the engine: the effects of steps, and a ledger that no crash can revert.
 
 Steps, and the workflow that follows a plan, are plain module functions: named rollback handlers are
-found by import. The world they act on is the one of the simulation that runs now.
+found by import. They act on the world of the running simulation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .plan import FOREVER, Work
 
 
 class FlakyError(Exception):
-    """Bad luck; the next attempt may have more."""
+    """Bad luck; the next attempt may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Entry:
 class World:
     clock: VirtualClock
     witness: Callable[[StepInfo], Awaitable[None]]
-    """Asked as each attempt begins: may it?"""
+    """Called as each attempt begins; raises if it must not."""
     ledger: list[Entry] = field(default_factory=list[Entry])
     repaired: set[str] = field(default_factory=set[str])
     """Runs whose broken step succeeds now."""
@@ -58,7 +58,7 @@ class World:
 
 @step
 async def work(job: Work) -> dict[str, Any]:
-    """What every step of a plan does."""
+    """The work of every step of a plan."""
     world = World.current
     info = await world.note()
     if job.takes:

@@ -43,7 +43,7 @@ class McpTool:
 
 
 class McpTools:
-    """A server that can't be asked has no tools for now: the agent goes on with those that there are."""
+    """The agents' view of the servers. One that is unavailable has no tools for now: the agent uses the others."""
 
     def __init__(self, servers: McpServers) -> None:
         self._servers = servers
@@ -64,4 +64,4 @@ class McpTools:
 
 
 async def _unreported(progress: float, total: float | None, message: str | None) -> None:
-    """Nobody watches the progress of a call inside a turn."""
+    """Ignores the progress of a call inside a turn."""

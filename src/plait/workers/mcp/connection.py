@@ -1,4 +1,4 @@
-"""One open session with one server. A task of its own holds it open: the SDK's scopes must end where they began."""
+"""One open session with one server, held by a separate task: the SDK's scopes must end where they began."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _SESSION_GONE = "Session terminated"
 
 
 class Gone(Exception):
-    """The server does not know this session any more, and did nothing: the request may be sent in another."""
+    """The server no longer knows this session, and did nothing: the request may be sent in another."""
 
 
 class Connection:
     def __init__(self, name: str, changed: Callable[[], None]) -> None:
-        """`changed` is called when the server says that its tools are others."""
+        """`changed` is called when the server announces that its tools changed."""
         self._name = name
         self._changed = changed
         self._end = asyncio.Event()
         self._opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._owner: asyncio.Task[None] | None = None
         self.tools: dict[str, dict[str, Any]] | None = None
-        """As the server described them; None if they have to be asked for again."""
+        """Tools as the server describes them; None if they must be read again."""
 
     @classmethod
     async def open(cls, name: str, server: Server, egress: Egress, changed: Callable[[], None]) -> Connection:
-        """Raises failed work with `tool_unavailable`."""
+        """Opens a session. Raises `TaskError` with `tool_unavailable`."""
         made = cls(name, changed)
         made._owner = asyncio.create_task(made._own(server, egress), name=f"plait-mcp-{name}")
         try:
@@ -75,11 +75,11 @@ class Connection:
                 await self._owner
 
     async def listed(self) -> dict[str, dict[str, Any]]:
-        """All tools, page by page; kept until the server says that they changed."""
+        """All tools, page by page; cached until the server announces a change."""
         if self.tools is None:
             found: dict[str, dict[str, Any]] = {}
             cursor: str | None = None
-            self.tools = found  # a change that is announced while we read makes it None again
+            self.tools = found  # a change announced during the read resets it to None
             try:
                 for _ in range(_MAX_PAGES):
                     page = await self._client.list_tools(cursor=cursor, cache_mode="refresh")
@@ -96,7 +96,7 @@ class Connection:
     async def call(
         self, tool: str, arguments: dict[str, Any], meta: dict[str, Any], timeout: float, progress: Progress
     ) -> dict[str, Any]:
-        """The whole result as JSON. Raises failed work, or `Gone`. A cancelled caller sends a cancel notice."""
+        """The whole result as JSON. Raises `TaskError`, or `Gone`. A cancelled caller sends a cancel notice."""
         sent: Any = meta
         try:
             result = await self._client.call_tool(
@@ -150,14 +150,14 @@ class Connection:
             self._end.set()
             if not self._opened.done():
                 self._opened.set_exception(errors.unavailable(self._name, "it was closed while it was opened"))
-            self._opened.exception()  # nobody may be waiting, and that is no mistake
+            self._opened.exception()  # marks it as retrieved, since nobody may be waiting
 
     async def _heard(self, message: Any) -> None:
         if isinstance(message, mcp_types.ToolListChangedNotification):
             self._forget()
 
     async def _listen(self, client: Client) -> None:
-        """Newer servers announce changes only to who asks for that."""
+        """Subscribes to changes: newer servers announce them only on request."""
         with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError, *_BROKEN):
             async with client.listen(tools_list_changed=True) as events:
                 async for _ in events:

@@ -1,4 +1,4 @@
-"""What can go wrong with a tool call, as failed work with a code."""
+"""Failures of tool calls, as errors with a code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tool a step means: `server:TOOL`, the bare name, or `<server>_<TOOL>`."""
+"""Finds the tool that a step names: `server:TOOL`, the bare name, or `<server>_<TOOL>`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Found(NamedTuple):
 
 
 def named_server(tool: str, servers: Collection[str]) -> Found | None:
-    """The server that a name itself says, with `server:TOOL`: no other has to be asked."""
+    """The server named by `server:TOOL` itself, so that no other must be asked."""
     server, colon, rest = tool.partition(":")
     return Found(server, rest) if colon and server in servers else None
 
 
 def find(tool: str, offered: Mapping[str, Collection[str]]) -> Found:
-    """The one tool of this name. Raises failed work with `tool_not_found` or `tool_ambiguous`."""
+    """The one tool of this name. Raises `TaskError` with `tool_not_found` or `tool_ambiguous`."""
     said = named_server(tool, offered)
     if said is not None and said.tool in offered[said.server]:
         return said

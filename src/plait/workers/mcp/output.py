@@ -1,4 +1,4 @@
-"""What a tool answered, as the value of a step: the same in a recording and in its replay."""
+"""The result of a tool as the value of a step: the same in a recording and in its replay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHOWN = 2000
 
 
 def output_of(result: dict[str, Any]) -> Any:
-    """Structured content; else a single text that is a JSON object or array; else the content as it is."""
+    """Structured content; otherwise a single text that is a JSON object or array; otherwise the content as it is."""
     structured = result.get("structuredContent")
     if structured is not None:
         return structured
@@ -27,7 +27,7 @@ def output_of(result: dict[str, Any]) -> Any:
 
 
 def error_text(result: dict[str, Any]) -> str:
-    """What a tool says about its failure, for people."""
+    """A tool's error message, for people."""
     content = cast("list[dict[str, Any]]", result.get("content") or [])
     text = " ".join(str(part.get("text", "")) for part in content if part.get("type") == "text").strip()
     return (text or "it says nothing more")[:_SHOWN]

@@ -1,4 +1,4 @@
-"""All servers that are configured, and the engine's own tools among them."""
+"""All configured servers, and the engine's own tools among them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class McpServers:
-    """One session a server, for one event loop. Costs nothing until the first tool; `close` leaves nothing behind."""
+    """One session per server, for one event loop. Costs nothing until the first tool; `close` ends everything."""
 
     def __init__(self, given: Mapping[str, Any], egress: Egress) -> None:
         self._egress = egress
@@ -33,20 +33,20 @@ class McpServers:
 
     @property
     def changes(self) -> int:
-        """How often servers have changed their tools, as far as they say so. The engine's own are not counted."""
+        """How often servers have announced changed tools. The engine's own are not counted."""
         return sum(session.changes for name, session in self._sessions.items() if name != OWN)
 
     def add_own(self, make: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
-        """The engine's own tools: `make` makes a server of the SDK, for as long as there is a session with it."""
+        """Adds the engine's own tools: `make` creates an SDK server for the duration of a session."""
         self._sessions[OWN] = McpSession(OWN, OwnServer(make), self._egress)
 
     async def close_own(self) -> None:
-        """Before the engine is closed that they are of."""
+        """Closes them before their engine closes."""
         if (session := self._sessions.pop(OWN, None)) is not None:
             await session.close()
 
     async def tools(self, servers: Sequence[str] | None = None) -> dict[str, dict[str, dict[str, Any]]]:
-        """By server and name. Raises failed work with `tool_unavailable` if one of them can't be asked."""
+        """Tools by server and name. Raises `TaskError` with `tool_unavailable` if a server can't be reached."""
         offered, unavailable = await self.offered(servers)
         for problem in unavailable.values():
             raise problem
@@ -55,7 +55,7 @@ class McpServers:
     async def offered(
         self, servers: Sequence[str] | None = None
     ) -> tuple[dict[str, dict[str, dict[str, Any]]], dict[str, TaskError]]:
-        """Tools by server and name; and the servers that could not be asked, with why."""
+        """Tools by server and name; and the unreachable servers, with the errors."""
         names = self._in_scope(servers)
         asked = await asyncio.gather(*(self._sessions[name].tools() for name in names), return_exceptions=True)
         offered: dict[str, dict[str, dict[str, Any]]] = {}
@@ -70,14 +70,14 @@ class McpServers:
         return offered, unavailable
 
     async def find(self, tool: str, servers: Sequence[str] | None = None) -> lookup.Found:
-        """Where a tool is. A server that can't be asked matters only if no other has the tool."""
+        """The server that has a tool. An unreachable server matters only if no other has it."""
         names = self._in_scope(servers)
         said = lookup.named_server(tool, names)
         if said is not None:
             await self._known(said.server, said.tool)
             return said
         offered, unavailable = await self.offered(servers)
-        unavailable.pop(OWN, None)  # a program need not have what they take: who wants them says `plait:TOOL`
+        unavailable.pop(OWN, None)  # they may be unavailable here; a step that needs them writes `plait:TOOL`
         try:
             return lookup.find(tool, offered)
         except TaskError as error:
@@ -96,7 +96,7 @@ class McpServers:
         timeout: float,
         progress: Progress,
     ) -> dict[str, Any]:
-        """The whole result as JSON, also if the tool says that it is an error. Raises failed work."""
+        """The whole result as JSON, even if the tool reports an error. Raises `TaskError`."""
         return await self._sessions[found.server].call(found.tool, arguments, meta, timeout, progress)
 
     async def close(self) -> None:
@@ -112,7 +112,7 @@ class McpServers:
         return dict(zip(names, asked, strict=True))
 
     def _in_scope(self, servers: Sequence[str] | None) -> list[str]:
-        """Groups mean their servers. The engine's own tools are always there."""
+        """Expands groups to their servers. The engine's own tools are always included."""
         if servers is None:
             return list(self._sessions)
         named = [each for name in servers for each in self.groups.get(name, (name,))]

@@ -1,4 +1,4 @@
-"""One server as the engine sees it: connected when it is needed, and again after a loss."""
+"""One server as the engine sees it: connected on demand, and again after a loss."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class McpSession:
         self._connection: Connection | None = None
         self._opening = asyncio.Lock()
         self.changes = 0
-        """How often its tools were announced to be others, or may be since it was connected again."""
+        """How often its tools were announced to have changed, or may have by a reconnect."""
 
     async def tools(self, *, refresh: bool = False) -> dict[str, dict[str, Any]]:
-        """By name, as the server describes them. Raises failed work with `tool_unavailable`."""
+        """Tools by name, as the server describes them. Raises `TaskError` with `tool_unavailable`."""
         connection = await self._connected()
         if refresh:
             connection.tools = None
@@ -45,7 +45,7 @@ class McpSession:
 
         try:
             return await connection.call(tool, arguments, meta, timeout, progress)
-        except Gone:  # restarted meanwhile, and nothing was done there: once more
+        except Gone:  # restarted meanwhile, and did nothing: once more
             try:
                 return await (await self._connected()).call(tool, arguments, meta, timeout, progress)
             except Gone:

@@ -1,4 +1,4 @@
-"""The servers that an operator configured: the same JSON that MCP clients keep in `.mcp.json`."""
+"""The servers configured by the operator: the same JSON that MCP clients keep in `.mcp.json`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SdkServer(msgspec.Struct, frozen=True):
 
 
 class OwnServer(msgspec.Struct, frozen=True):
-    """The engine's own tools: made when the first step wants one, and given back when its session ends."""
+    """The engine's own tools: created when the first step needs one, closed with the session."""
 
     make: Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -63,7 +63,7 @@ class Configured(NamedTuple):
 
 
 def read_servers(given: Mapping[str, Any]) -> Configured:
-    """By name. Raises `InvalidInput` where an entry can't be one."""
+    """Servers and groups by name. Raises `InvalidInput` for an invalid entry."""
     found = {name: _entry(name, entry) for name, entry in given.items()}
     servers = {name: entry for name, entry in found.items() if not isinstance(entry, ServerGroup)}
     groups = {name: entry.servers for name, entry in found.items() if isinstance(entry, ServerGroup)}

@@ -1,4 +1,4 @@
-"""How a server is reached. All that needs the SDK is below here, so it is imported with the first connection."""
+"""Transports to servers. Everything that needs the SDK is below here, so it is imported with the first connection."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .settings import HttpServer, OwnServer, SdkServer, Server, StdioServer
 
 _CONNECT_SECONDS = 30.0
 _READ_SECONDS = 3600.0
-"""A stream of events may be silent for long; calls have their own time."""
+"""A stream of events may be silent for long; calls have their own timeout."""
 
 
 async def transport_of(server: Server, egress: Egress, lost: Callable[[], None], stack: AsyncExitStack) -> Any:
-    """What the SDK's client takes. `lost` is called when nothing can come from the server any more; `stack` ends with
-    the session."""
+    """The transport for the SDK's client. `lost` is called when the server can no longer send anything; `stack` ends
+    with the session."""
     match server:
         case StdioServer():
             parameters = StdioServerParameters(
@@ -58,7 +58,7 @@ async def _watched(transport: Any, lost: Callable[[], None]) -> AsyncGenerator[A
 
 
 class _WatchedStream:
-    """Messages from a server, until there are no more."""
+    """The messages of a server, with a callback at the end."""
 
     def __init__(self, stream: Any, lost: Callable[[], None]) -> None:
         self._stream = stream

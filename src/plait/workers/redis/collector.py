@@ -1,9 +1,8 @@
-"""Takes results of one namespace from Redis and records them: from the list that all workers share, or from those that
-agents' jobs have each for itself.
+"""Collects results of one namespace from Redis and records them: from the list that all workers share, or from the
+lists of individual agents' jobs.
 
-A result is moved to the list of those in flight, and removed from there once it is in the inbox of its run: an engine
-that dies in between leaves it to the next, which begins with that list. A result that comes twice finds its task
-settled.
+A result is moved to the in-flight list, and removed from there once it is in its run's inbox: an engine that dies in
+between leaves it to the next, which starts with that list. A repeated result finds its task settled.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ log = logging.getLogger("plait.redis")
 
 _WAIT = 1.0
 _REMEMBERED = 10_000
-"""Results that were recorded lately: those that come again are not late, but the same."""
+"""Recently recorded results: repeats of these are not late, but the same."""
 
 
 class Collector:
@@ -68,7 +67,7 @@ class Collector:
         self._recorded: OrderedDict[tuple[RunId, str, int | None], None] = OrderedDict()
 
     async def resume(self) -> None:
-        """What was taken and may not have been recorded."""
+        """Records results that were taken but perhaps not recorded."""
         await self.record(await self._link.taken(self._target))
 
     async def round(self) -> None:
@@ -101,7 +100,7 @@ class Collector:
         return None
 
     async def _judge(self, raw: bytes, ring: KeyRing) -> TaskReport | None:
-        """What to report for it, if anything."""
+        """The report for a result, if any."""
         try:
             signal, document = parse(raw)
         except TooLarge as error:
@@ -153,7 +152,7 @@ class Collector:
         return report_of(signal, verdict.held, output)
 
     async def _keep(self, verdict: Counts, signal: Signal) -> None:
-        """The worker waits for the answer before it goes on."""
+        """Keeps a journal entry; the worker waits for the answer before it continues."""
         held, entry = verdict.held, signal.journal
         try:
             if entry is None or held.task.kind != AGENT:
@@ -168,7 +167,7 @@ class Collector:
             await self._link.answer(agent_kept(self._namespace, signal.job_id), values.plain(answer))
 
     async def _refuse_envelope(self, verdict: Counts, signal: Signal, run_id: RunId) -> None:
-        """It is offered again, in a new one."""
+        """Rejects an envelope that a worker refused: the task is offered again, in a new one."""
         reason = f"a worker refused the envelope: {signal.error.message}"
         await self._refuse(Refused(reason, verdict.held), run_id, signal.node_id)
         id = ClaimId.of(verdict.held.task, verdict.held.claim or "").text()
@@ -181,7 +180,7 @@ class Collector:
     def _end_offer(self, id: str) -> None:
         try:
             claim = read(id, self._namespace)
-        except NotFound:  # a late result may name whatever job it likes
+        except NotFound:  # a late result may name any job
             return
         offer = self._offers.find(claim.run_id, claim.token)
         if offer is not None and offer.claim == claim:
@@ -197,7 +196,7 @@ class Collector:
         await self._source.reject(id, verdict.reason, namespace=self._namespace)
 
     async def _late(self, signal: Signal, run_id: RunId) -> TaskReport | None:
-        """It happened, so the log should have it, unless it has; that takes the id of the job."""
+        """Records a late result, unless it is recorded already; that takes the job's id."""
         if signal.status == "working":
             await self._answer(signal, {"error": {"code": "task.settled", "message": "another has this job by now"}})
             return None
@@ -225,7 +224,7 @@ class Collector:
                     pass
                 case Unavailable() | Busy():
                     raise refusal
-                case InvalidInput() | TooLarge() if report.error is None:  # no other attempt would mend that
+                case InvalidInput() | TooLarge() if report.error is None:  # no other attempt would fix that
                     unfit.append(_failed(report, refusal))
                 case _:
                     log.info("a result was not accepted: %s", refusal)

@@ -1,4 +1,4 @@
-"""A task as it travels: `{token, signature, signed_by}`, signed with the key of its namespace."""
+"""Envelopes: a task in transit is `{token, signature, signed_by}`, signed with the key of its namespace."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from plait.kernel.ids import Millis
 from .signing_keys import SigningKey
 
 VALID_FOR = Millis(600_000)
-"""How long a worker may begin it: longer than any stays in a stream, with room for clocks that differ."""
+"""Validity of an envelope in milliseconds: longer than any stays in a stream, with room for clock differences."""
 
 
 def token_of(task: QueueTask, claim: ClaimId, now: Millis) -> dict[str, Any]:
-    """What a worker needs to know. Names are those of token choreography; other dialects' tasks have the same."""
+    """The content for a worker. Names are those of token choreography, also for other dialects' tasks."""
     input = _handler_input(task.input)
     token: dict[str, Any] = {
         "token_id": claim.token,
@@ -37,10 +37,10 @@ def token_of(task: QueueTask, claim: ClaimId, now: Millis) -> dict[str, Any]:
 
 def _handler_input(given: dict[str, Any]) -> dict[str, Any]:
     """A node's handler gets more than its payload, as one argument."""
-    arguments = cast("dict[str, Any]", given.get("arguments"))  # or a list, of other tasks
+    arguments = cast("dict[str, Any]", given.get("arguments"))  # or a list, for other tasks
     return arguments if type(arguments) is dict and {"token_id", "payload"} <= set(arguments) else given
 
 
 def seal(token: dict[str, Any], key: SigningKey) -> bytes:
-    """Written in its canonical form, too: parsers that keep numbers as they find them can sign it again as it is."""
+    """The signed envelope in canonical form: parsers that keep numbers as they are can verify it as it is."""
     return canonical({"token": token, "signature": key.sign(token), "signed_by": key.id})

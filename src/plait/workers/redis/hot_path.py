@@ -1,7 +1,7 @@
-"""All that goes on between an engine and Redis, for as long as the engine is open.
+"""The hot path: everything between an engine and Redis while the engine is open.
 
-Whether Redis is there makes no difference to what is true: while it is away tasks wait in the store, and each part goes
-on when it is back.
+Redis makes no difference to what is true: while it is unavailable tasks wait in the store, and each part continues when
+it is back.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .uninterrupted import to_the_end
 log = logging.getLogger("plait.redis")
 
 _LOOK_EVERY = 1.0
-"""Seconds between two looks at what was offered."""
+"""Seconds between two checks of offered tasks."""
 _LOOK_FOR_RESULTS = 0.2
-"""Seconds between two looks at the lists of results: there is one for each job, and no way to wait for many."""
+"""Seconds between two polls of the result lists: there is one for each job, and no way to wait for many."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
-"""Seconds, while Redis or the store is away."""
+"""Seconds between retries while Redis or the store is unavailable."""
 
 
 class HotPath:
@@ -52,7 +52,7 @@ class HotPath:
         jobs: Callable[[], AgentJobs],
         lists: bool = False,
     ) -> None:
-        """`lists`: agents are offered as jobs in lists, too."""
+        """`lists`: agents are also offered as jobs in lists."""
         self._settings = settings
         self._source = source
         self._watch = watch
@@ -72,7 +72,7 @@ class HotPath:
         """The code of the error that keeps it from working."""
 
     async def start(self, namespaces: Iterable[str]) -> None:
-        """`namespaces`: those whose workers may have left results."""
+        """Starts all parts. `namespaces`: those whose workers may have left results."""
         for namespace in {DEFAULT_NAMESPACE, *namespaces}:
             self._collect(namespace)
         self._working = [
@@ -83,7 +83,7 @@ class HotPath:
             self._working.append(asyncio.ensure_future(self._list_all(self._lists, {DEFAULT_NAMESPACE, *namespaces})))
 
     async def stop(self) -> None:
-        """Gives back what nobody has begun. Results that come from now on are taken by other engines, or later."""
+        """Releases offers that nobody has started. Later results are taken by other engines, or later."""
         self._stopping = True
         working = [*self._working, *self._collecting.values()]
         for task in working:
@@ -185,7 +185,8 @@ class HotPath:
     async def _keep_trying(
         self, work: Callable[[], Awaitable[None]], *, first: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """Again and again; `first` to begin with, and after each time that Redis or the store was away."""
+        """Repeats the work; runs `first` at the beginning, and after each time that Redis or the store was
+        unavailable."""
         pause, begun = _FIRST_PAUSE, False
         while not self._stopping:
             try:
@@ -204,7 +205,7 @@ class HotPath:
                 await sleep(self._clock, _LONGEST_PAUSE)
 
     def _say(self, error: Unavailable) -> None:
-        """Once, however many of us notice it."""
+        """Logs an outage once, however many parts notice it."""
         if self._trouble != error.code:
             self._trouble = error.code
             log.warning("will try again: %s", error)

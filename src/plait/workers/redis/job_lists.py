@@ -1,7 +1,7 @@
 """Agents' jobs by lists, for workers that know nothing else: `agent:jobs`, and `agent:results:<job_id>` for each.
 
-Such a worker takes a job with `BLPOP`, so Redis does not know who has it. A hash beside the list has what was offered
-and how it fares: any engine looks after all of it, and what is missing there was flushed.
+Such a worker takes a job with `BLPOP`, so Redis does not know who has it. A hash beside the list holds each offer and
+its state, and any engine tends all of them. An offer missing from it was flushed.
 
     in the list            kept for a while, then given back: its time limit runs already
     not in it any more     a worker has it: its claim is renewed until its time is over, then the next attempt begins
@@ -34,20 +34,20 @@ from .source import WORKER, AgentJobs, OfferSource
 log = logging.getLogger("plait.redis")
 
 _AHEAD: Final = 200
-"""Jobs in a list that no worker has yet."""
+"""Most jobs in a list that no worker has taken yet."""
 _GRACE: Final = 5_000
-"""Milliseconds beyond a job's time, for its result to arrive."""
+"""Milliseconds beyond a job's time limit for its result to arrive."""
 _REMEMBERED: Final = 300_000
-"""Milliseconds for which results of a settled job are looked for."""
+"""Milliseconds for which results of a settled job are still collected."""
 
 
 class JobOffer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a job fares; times by the clocks of engines."""
+    """The state of an offered job; times by the engines' clocks."""
 
     job: str
-    """As it is in the list."""
+    """The text of the job in the list."""
     claim: str
-    """By which an engine has the task."""
+    """The engine's claim on the task."""
     timeout: int
     offered: Millis
     taken: Millis = Millis(0)
@@ -58,7 +58,7 @@ _offer = msgspec.json.Decoder(JobOffer)
 
 
 class JobLists:
-    """Of all namespaces."""
+    """The job lists of all namespaces."""
 
     def __init__(
         self,
@@ -79,16 +79,16 @@ class JobLists:
         self._collector = collector
         self._places: dict[str, Collector] = {}
         self._mine: dict[str, tuple[str, str]] = {}
-        """Jobs that this engine has offered: their namespaces and claims."""
+        """Jobs offered by this engine: their namespaces and claims."""
         self._looked = clock.monotonic() - lease
 
     async def start(self, namespaces: Iterable[str]) -> None:
-        """`namespaces`: those whose workers may have left results."""
+        """Takes up results in flight. `namespaces`: those whose workers may have left results."""
         for namespace in namespaces:
             await self._place(namespace).resume()
 
     async def round(self, every: float) -> None:
-        """Results, new jobs, and now and then a look at those under way."""
+        """Collects results, offers new jobs, and now and then checks those in flight."""
         for namespace in list(self._places):
             await self._collect(namespace)
         for namespace, queue in await self._source.unclaimed():
@@ -100,7 +100,7 @@ class JobLists:
                 await self._tend(namespace)
 
     async def leave(self) -> None:
-        """The engine stops: what nobody has taken is for others."""
+        """The engine stops: releases jobs that nobody has taken."""
         for namespace in list(self._places):
             offers = await self._offers(namespace)
             for id in [id for id, mine in self._mine.items() if mine[0] == namespace and id in offers]:
@@ -140,7 +140,7 @@ class JobLists:
             raise
 
     async def _push(self, task: QueueTask, job: dict[str, Any]) -> None:
-        """Flat, with its signature: for workers that look for neither."""
+        """Offers a job, flat and with its signature, for workers that check neither."""
         key = (await self._keys.ring(task.namespace)).current
         text = canonical({**job, "signature": key.sign(job), "signed_by": key.id}).decode()
         id, timeout = str(job["job_id"]), round(float(job["timeout_sec"]) * 1000)
@@ -213,7 +213,7 @@ class JobLists:
             del self._places[namespace]  # until it has jobs again
         elif found := await self._link.take_results(namespace, offers):
             await self._place(namespace).record(found)
-            await self._tend(namespace)  # what was recorded is wanted no more
+            await self._tend(namespace)  # settles what was recorded
 
     async def _offers(self, namespace: str) -> dict[str, JobOffer]:
         found: dict[str, JobOffer] = {}

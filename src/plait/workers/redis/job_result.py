@@ -1,4 +1,4 @@
-"""What the worker of an agent's job reported."""
+"""The report of an agent job's worker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .signal import Signal
 
 
 def job_result(signal: Signal, output: Any) -> JobResult:
-    """Raises `InvalidInput`."""
+    """Reads the report; raises `InvalidInput`."""
     try:
         metadata = msgspec.convert(signal.metadata or {}, JobMetadata)
     except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""The connection to Redis: each thing that is asked of it, in one place. While it is away, all raise `Unavailable`."""
+"""The connection to Redis, with all commands in one place. While it is unavailable, all raise `Unavailable`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .settings import RedisSettings
 _SURVEY = files("plait.workers.redis").joinpath("survey.lua").read_text()
 _CONNECT_SECONDS = 5
 _ANSWER_SECONDS = 10
-"""Longer than Redis is ever asked to wait."""
+"""Longer than any blocking command waits in Redis."""
 UNREACHABLE = "redis.unreachable"
 _ANSWER_KEPT = 600
 """Seconds."""
 CONSUMER_KEPT = 86_400_000
 """Milliseconds since it last asked. Workers that start anew have new names, and a look at a stream reads them all."""
 _BATCH = 200
-"""Results that are taken at once."""
+"""Results taken at once."""
 
 EntryId = str
 Entry = Mapping[str, str | bytes]
@@ -41,16 +41,16 @@ Entry = Mapping[str, str | bytes]
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What is in a stream."""
+    """The content of a stream."""
 
     now: int
-    """Redis' own clock, in milliseconds: entries are named by it."""
+    """Redis' own clock, in milliseconds: entry ids contain it."""
     entries: Sequence[EntryId]
     last_delivered: EntryId
     idle: Mapping[EntryId, int]
-    """Of those that consumers have: how long ago each was delivered, or its consumer last spoke of it; ms."""
+    """Milliseconds since each entry held by a consumer was delivered or claimed again."""
     consumers: Sequence[int]
-    """How long ago each consumer last asked for something; ms."""
+    """Milliseconds since each consumer last read."""
 
     def is_delivered(self, entry: EntryId) -> bool:
         return order(entry) <= order(self.last_delivered)
@@ -86,7 +86,7 @@ class Link:
         await self._redis.aclose()
 
     async def ping(self) -> str:
-        """What it is, and its version."""
+        """The server's name and version."""
         async with self._reached():
             found = await self._redis.info("server")
         name = str(found.get("server_name") or "redis")
@@ -113,13 +113,13 @@ class Link:
             return [found.decode() for found in await pipe.execute()]
 
     async def entry(self, stream: str, id: EntryId) -> Mapping[bytes, bytes]:
-        """Its fields; none if it is gone."""
+        """The fields of an entry; empty if it is gone."""
         async with self._reached():
             found = await self._redis.xrange(stream, id, id)
         return found[0][1] if found else {}
 
     async def remove(self, stream: str, ids: Sequence[EntryId]) -> None:
-        """Whether or not it was delivered: nobody is to have it any more."""
+        """Removes entries, delivered or not."""
         if not ids:
             return
         async with self._reached(), self._redis.pipeline(transaction=True) as pipe:
@@ -128,7 +128,7 @@ class Link:
             await pipe.execute()
 
     async def withdraw(self, stream: str, id: EntryId) -> bool:
-        """Takes back what nobody has yet; False: somebody has, and keeps it."""
+        """Withdraws an entry that nobody has taken; False: someone has it, and keeps it."""
         async with self._reached(), self._redis.pipeline(transaction=True) as pipe:
             pipe.xdel(stream, id)
             pipe.xpending_range(stream, GROUP, id, id, 1)
@@ -144,7 +144,7 @@ class Link:
             return await self._redis.lrange(target, 0, -1)
 
     async def take(self, namespace: str, seconds: float) -> list[bytes]:
-        """Waits for results, and moves them to the list of those in flight."""
+        """Waits for results, and moves them to the in-flight list."""
         source, target = signals(namespace), in_flight(namespace)
         async with self._reached():
             first = await self._redis.blmove(source, target, seconds, "LEFT", "RIGHT")
@@ -163,7 +163,7 @@ class Link:
             await pipe.execute()
 
     async def answer(self, key: str, body: bytes) -> None:
-        """For a worker that waits for it; for no longer than ten minutes."""
+        """Answers a waiting worker; kept for ten minutes."""
         async with self._reached(), self._redis.pipeline(transaction=True) as pipe:
             pipe.rpush(key, body)
             pipe.expire(key, _ANSWER_KEPT)
@@ -178,13 +178,13 @@ class Link:
             await pipe.execute()
 
     async def offered_jobs(self, namespace: str) -> dict[str, bytes]:
-        """By their ids: what was noted of each."""
+        """The stored state of offered jobs, by id."""
         async with self._reached():
             found = await self._redis.hgetall(agent_offers(namespace))
         return {id.decode(): body for id, body in found.items()}
 
     async def waiting_jobs(self, namespace: str) -> list[bytes]:
-        """Those that no worker has taken."""
+        """Jobs that no worker has taken."""
         async with self._reached():
             return await self._redis.lrange(agent_jobs(namespace), 0, -1)
 
@@ -193,7 +193,7 @@ class Link:
             await self._redis.hset(agent_offers(namespace), job_id, offer)
 
     async def withdraw_job(self, namespace: str, job_id: str, job: bytes) -> bool:
-        """Takes back what nobody has yet; False: somebody has, and keeps it."""
+        """Withdraws a job that nobody has taken; False: someone has it, and keeps it."""
         async with self._reached():
             gone = await self._redis.lrem(agent_jobs(namespace), 1, job)
             if gone:
@@ -207,7 +207,7 @@ class Link:
             await pipe.execute()
 
     async def take_results(self, namespace: str, job_ids: Iterable[str]) -> list[bytes]:
-        """What there is of these jobs, moved to the list of those in flight."""
+        """The existing results of these jobs, moved to the in-flight list."""
         target = agent_results_in_flight(namespace)
         async with self._reached(), self._redis.pipeline(transaction=False) as pipe:
             for id in job_ids:
@@ -217,7 +217,7 @@ class Link:
     # -- observers -----------------------------------------------------------------------------------------------
 
     async def do(self, commands: Iterable[Sequence[Any]]) -> None:
-        """Commands whose answers nobody needs."""
+        """Runs commands whose answers are not needed."""
         async with self._reached(), self._redis.pipeline(transaction=False) as pipe:
             for command in commands:
                 pipe.execute_command(*command)

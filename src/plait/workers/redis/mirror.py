@@ -1,7 +1,7 @@
-"""What runs do, copied to Redis for observers after it was committed. Nobody here ever reads it.
+"""The mirror: changes of runs, copied to Redis for observers after the commit. Plait never reads them.
 
-The dialect says what is worth copying: commands for keys without their prefix. Beside that, the end of a run that was
-cancelled is published, so that workers may stop what nobody wants any more.
+The dialect decides what is copied: commands for keys without their prefix. In addition, the end of a cancelled run is
+published, so that workers can stop its tasks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from .link import Link
 from .names import cancel_channel, prefix
 
 _MOST = 100_000
-"""Commands that wait while Redis is away; older ones are dropped: a mirror may have gaps, the log has none."""
+"""Most commands waiting while Redis is unavailable; older ones are dropped: a mirror may have gaps, the log has
+none."""
 _AT_ONCE = 1_000
 _ENDED = (RunCancelled, RunFailed, RollbackStarted)
 

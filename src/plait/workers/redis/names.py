@@ -1,4 +1,4 @@
-"""Names of keys in Redis. Each namespace has its own, so that rules for keys (ACLs) can keep tenants apart."""
+"""Names of keys in Redis. Each namespace has its own, so that key permissions (ACLs) can separate tenants."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ def signals(namespace: str) -> str:
 
 
 def in_flight(namespace: str) -> str:
-    """The list of results that an engine is about to record."""
+    """The in-flight list: results that an engine is about to record."""
     return f"{prefix(namespace)}completion_signals:in_flight"
 
 
 def agent_jobs(namespace: str) -> str:
-    """The list that agents' workers take jobs from."""
+    """The list from which agents' workers take jobs."""
     return f"{prefix(namespace)}agent:jobs"
 
 
 def agent_offers(namespace: str) -> str:
-    """A hash of the jobs that were put there, by their ids, and how they fare."""
+    """A hash of the offered jobs and their state, by id."""
     return f"{prefix(namespace)}agent:jobs:offers"
 
 
 def agent_results(namespace: str, job_id: str) -> str:
-    """The list that the result of one job is pushed to."""
+    """The list for the result of one job."""
     return f"{prefix(namespace)}agent:results:{job_id}"
 
 
 def agent_results_in_flight(namespace: str) -> str:
-    """The list of results of jobs that an engine is about to record."""
+    """The in-flight list of job results that an engine is about to record."""
     return f"{prefix(namespace)}agent:results:in_flight"
 
 
 def agent_kept(namespace: str, job_id: str) -> str:
-    """The list in which a worker finds that an entry of its journal is on disk."""
+    """The list that tells a worker that an entry of its journal is on disk."""
     return f"{prefix(namespace)}agent:kept:{job_id}"
 
 

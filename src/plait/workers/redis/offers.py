@@ -1,4 +1,4 @@
-"""The tasks that this engine has offered on Redis and whose end it does not know yet."""
+"""The tasks that this engine has offered on Redis and that have not ended yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.kernel.ids import RunId, TaskToken
 
 @dataclass(slots=True)
 class Offer:
-    """A claim, and the entry of a stream that stands for it. Mutable: how it fares is noted at every look."""
+    """A claim and the stream entry that stands for it. Mutable: its state is updated at every check."""
 
     claim: ClaimId
     namespace: str
@@ -19,13 +19,13 @@ class Offer:
     stream: str
     entry: str
     patience: float
-    """Seconds that it may wait for a consumer before it is given back: its time limit runs already."""
+    """Seconds to wait for a consumer before it is released: its time limit runs already."""
     offered: float
-    """When, by the engine's monotonic clock."""
+    """Time of the offer, by the engine's monotonic clock."""
     renewed: float
-    """When its claim was last renewed."""
+    """Time of the last renewal of its claim."""
     missing: bool = False
-    """Its entry was not there at the last look; a worker that removes it may be about to report."""
+    """Its entry was missing at the last check; a worker that removed it may be about to report."""
 
     @property
     def id(self) -> str:
@@ -59,7 +59,7 @@ class Offers:
                 del self._by_run[offer.claim.run_id]
 
     def on(self, stream: str) -> dict[str, Offer]:
-        """By their entries."""
+        """The offers of a stream by entry."""
         return dict(self._by_stream.get(stream, {}))
 
     def of_run(self, run_id: RunId) -> list[Offer]:

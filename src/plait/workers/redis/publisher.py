@@ -1,7 +1,7 @@
-"""Offers tasks: claims rows of queues that somebody reads on Redis, and adds each to its stream as a signed envelope.
+"""Offers tasks: claims rows of queues that have readers on Redis, and adds each to its stream as a signed envelope.
 
-A queue that has no consumer there is left alone: its tasks are for workers of other kinds, and a run that waits for
-one says so. Only a few tasks are offered ahead of consumers: the rest wait in the store, in order.
+A queue without consumers there is left alone: its tasks are for other kinds of workers, and a run that waits for one
+says so. Only a few tasks are offered ahead of consumers: the rest wait in the store, in order.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ from .source import WORKER, AgentJobs, OfferSource
 log = logging.getLogger("plait.redis")
 
 AHEAD = 200
-"""Tasks in a stream that no consumer has yet."""
+"""Most tasks in a stream that no consumer has taken yet."""
 FRESH = 60_000
-"""Milliseconds: a consumer that asked within these is there. One that waits for longer is tried with one task."""
+"""Milliseconds since its last read within which a consumer counts as present. One silent for longer is probed with one
+task."""
 _LOOK_EVERY = 0.25
-"""Seconds between two looks at which queues there are."""
+"""Seconds between two polls of the list of queues."""
 
 
 @dataclass(slots=True)
 class Reading:
-    """What is known of who reads a stream, as of the last look. Mutable: it is looked at again and again."""
+    """What is known of a stream's readers since the last check. Mutable: updated repeatedly."""
 
     namespace: str
     queue: str
@@ -47,7 +48,7 @@ class Reading:
     delivered: int = 0
     """How many of our offers consumers have."""
     rest_until: float = 0.0
-    """Nobody took what was offered: not before then."""
+    """Nobody took the last offer: the stream is left alone until then."""
     used: float = 0.0
     """When it last had tasks."""
 
@@ -77,10 +78,10 @@ class Publisher:
         self._jobs = jobs
         self._looked = -_LOOK_EVERY
         self.readings: dict[str, Reading] = {}
-        """By stream."""
+        """Readings by stream."""
 
     async def round(self) -> None:
-        """Offers what there is to offer now."""
+        """Offers what can be offered now."""
         await self._look()
         for name, reading in list(self.readings.items()):
             while (limit := self._limit(name, reading)) > 0:
@@ -88,7 +89,7 @@ class Publisher:
                     break
 
     async def _look(self) -> None:
-        """Queues that have tasks, and who reads their streams; those that are known are looked at by the tender."""
+        """Finds queues with tasks, and the readers of their streams; known streams are checked by the tender."""
         now = self._clock.monotonic()
         if now - self._looked < _LOOK_EVERY:
             return
@@ -114,14 +115,14 @@ class Publisher:
             try:
                 await self._publish(name, reading.namespace, tasks)
             except BaseException:
-                for task in tasks:  # nobody can have read them, or it does not matter that somebody has
+                for task in tasks:  # nobody can have read them, or it does not matter if someone has
                     with suppress(Conflict, NotFound):
                         await self._source.release(task.id, namespace=reading.namespace)
                 raise
         return len(tasks)
 
     async def _token(self, task: QueueTask, namespace: str) -> dict[str, Any] | None:
-        """None: it needs nobody any more."""
+        """The token of a task; None if nothing is left to do."""
         if task.kind == AGENT:
             try:
                 return await self._jobs().job(task)

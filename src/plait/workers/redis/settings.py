@@ -1,4 +1,4 @@
-"""Where Redis is, and how its workers are treated: all in one URL."""
+"""Redis settings: the address and the treatment of its workers, in one URL."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _LONGEST_LEASE = 3_600.0
 @dataclass(frozen=True, slots=True)
 class RedisSettings:
     url: str
-    """For the client; without our own options."""
+    """The client's address, without our own options."""
     lease: float = 30.0
-    """Seconds that a worker may take, or be silent, before its task is given to another."""
+    """Seconds that a worker may take or be silent before its task is given to another."""
     require_signed_results: bool = False
 
     @property
     def shown(self) -> str:
-        """The address as people may see it."""
+        """The address without credentials, for display."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 

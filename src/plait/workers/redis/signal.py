@@ -1,4 +1,4 @@
-"""What workers report: the shape of a result, and whether it may count."""
+"""Reports of workers: the shape of a result, and whether it may count."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .source import WORKER
 
 _SIGNATURE = ("signature", "signed_by")
 REJECTED = "token.rejected"
-"""The type of the error of a worker that refused an envelope."""
+"""The error type of a worker that rejected an envelope."""
 _Text = Annotated[str, Meta(max_length=10_000)]
 
 
@@ -33,7 +33,7 @@ class SignalError(msgspec.Struct, frozen=True):
 
 
 class JournalEntry(msgspec.Struct, frozen=True):
-    """What the attempt of an agent has found out: whoever goes on with it begins behind that."""
+    """A result of an agent's attempt, after which a restart continues."""
 
     index: Annotated[int, Meta(ge=0)]
     entry: Any
@@ -41,15 +41,15 @@ class JournalEntry(msgspec.Struct, frozen=True):
 
 
 class Signal(msgspec.Struct, frozen=True, kw_only=True):
-    """One result. Fields that are not known here are left alone."""
+    """One result. Unknown fields are ignored."""
 
     run_id: str = ""
-    """May be left out where `job_id` says it."""
+    """Optional if `job_id` contains it."""
     status: Literal["completed", "failed", "working"]
-    """working: the job goes on, and has something for its journal."""
+    """`working`: the job continues, and has an entry for its journal."""
     node_id: str = ""
     token_id: str = ""
-    """May be left out if only one task of the node is under way."""
+    """Optional if only one task of the node is in flight."""
     attempt: int | None = None
     job_id: str = ""
     result_data: Any = None
@@ -58,7 +58,7 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True):
     next_nodes: list[str] | None = None
     reasoning: Annotated[str, Meta(max_length=10_000)] | None = None
     metadata: Any = None
-    """Of an agent: tokens, tools."""
+    """Metadata of an agent: tokens, tools."""
     journal: JournalEntry | None = None
     signature: str = ""
     signed_by: str = ""
@@ -79,7 +79,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """It is the result of this task."""
+    """The result belongs to this task, and counts."""
 
     held: HeldTask
 
@@ -88,16 +88,16 @@ class Counts:
 class Refused:
     reason: str
     held: HeldTask | None = None
-    """The task that it claims to be of."""
+    """The task that it claims to belong to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """Of a task that is settled, or in another attempt by now."""
+    """A result of a task that is settled or in another attempt by now."""
 
 
 def parse(raw: bytes) -> tuple[Signal, Mapping[str, Any]]:
-    """A result, and its document as it was signed. Raises `InvalidInput`."""
+    """A result, and its document as signed. Raises `InvalidInput`."""
     document = values.parse(raw)
     try:
         return _located(msgspec.convert(document, Signal)), document
@@ -116,7 +116,7 @@ def parse_place(raw: bytes) -> Signal:
 
 
 def _located(signal: Signal) -> Signal:
-    """A job's id says where it belongs, to those who send back nothing else."""
+    """Fills in the run, token and attempt from the job's id, for workers that send back nothing else."""
     if signal.run_id:
         return signal
     claim = read(signal.job_id, namespace_of(signal.job_id))
@@ -124,7 +124,7 @@ def _located(signal: Signal) -> Signal:
 
 
 def is_genuine(signal: Signal, document: Mapping[str, Any], ring: KeyRing, *, required: bool) -> bool:
-    """A signature that is there must be right, whether or not one is required."""
+    """Whether the signature is valid. One that is given must be, whether or not it is required."""
     if not signal.signature and not signal.signed_by:
         return not required
     body = {name: value for name, value in document.items() if name not in _SIGNATURE}
@@ -132,7 +132,7 @@ def is_genuine(signal: Signal, document: Mapping[str, Any], ring: KeyRing, *, re
 
 
 def judge(signal: Signal, rows: Sequence[HeldTask], *, genuine: bool) -> Counts | Refused | Late:
-    """`rows`: tasks of the run that are on queues: that of the token, or all if it names none."""
+    """Whether a result counts. `rows`: the run's queued tasks, only that of the token if it names one."""
     leased = [row for row in rows if row.worker == WORKER]
     if signal.token_id:
         found = [row for row in leased if row.task.token == signal.token_id]

@@ -1,5 +1,5 @@
-"""The keys that envelopes are signed with: one per namespace, and the one before it, which is valid until the next
-rotation. They are records of the store; workers are given theirs by an operator."""
+"""Keys that sign envelopes: one per namespace, and its predecessor, which is valid until the next rotation. They are
+records of the store; workers get theirs from an operator."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from plait.kernel.records import Record, Records, read_body
 
 _KIND, _ID = "redis.signing_keys", "keys"
 _VALID = 2
-"""The newest keys that are valid: the one that signs, and the one that workers may still have."""
+"""Number of valid keys: the one that signs, and the one that workers may still have."""
 
 
 class SigningKey(msgspec.Struct, frozen=True):
     id: str
     secret: str
-    """In hexadecimal; the MAC is made with its bytes."""
+    """In hexadecimal; the HMAC uses the decoded bytes."""
     created_at: Millis
 
     def sign(self, document: Mapping[str, Any]) -> str:
@@ -34,7 +34,7 @@ class SigningKey(msgspec.Struct, frozen=True):
 
 
 class KeyRing:
-    """The valid keys of one namespace, the newest first."""
+    """The valid keys of one namespace, newest first."""
 
     def __init__(self, keys: Sequence[SigningKey]) -> None:
         self.keys = keys
@@ -54,16 +54,16 @@ class SigningKeys:
         self._clock = clock
 
     async def ring(self, namespace: str) -> KeyRing:
-        """The keys as they are now; the first time, one is made."""
+        """The current keys; the first call creates one."""
         found = await self._records.get(_KIND, namespace, _ID)
         if found is None:
-            await self._records.add(self._record(namespace, [self._fresh()]))  # of two who do this, one wins
+            await self._records.add(self._record(namespace, [self._fresh()]))  # of two concurrent writers, one wins
             found = await self._records.get(_KIND, namespace, _ID)
             assert found is not None
         return KeyRing(read_body(found, list[SigningKey]))
 
     async def rotate(self, namespace: str) -> KeyRing:
-        """A new key signs from now on; the one before it stays valid until the next rotation."""
+        """Creates a new signing key; the previous one stays valid until the next rotation."""
         before = await self.ring(namespace)
         await self._records.put(self._record(namespace, [self._fresh(), *before.keys][:_VALID]))
         return await self.ring(namespace)

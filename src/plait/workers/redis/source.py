@@ -1,4 +1,4 @@
-"""What the hot path needs of an engine's queues."""
+"""Interfaces of an engine's queues for the hot path."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from plait.agents.job import JobResult
 
 WORKER = "redis"
-"""Who holds the claims: which consumer has a task is known to Redis alone."""
+"""Holder of the claims: only Redis knows which consumer has a task."""
 
 
 class AgentJobs(Protocol):
-    """`engine.agents.jobs`."""
+    """The interface of `engine.agents.jobs`."""
 
     async def job(self, task: QueueTask) -> dict[str, Any] | None:
-        """What a worker is sent; None if there is nothing left to do, and that is reported."""
+        """The job to send to a worker; None if nothing is left to do, after reporting that."""
         ...
 
     async def keep(self, held: HeldTask, index: int, entry: Any, says: str) -> dict[str, Any]:
-        """Adds to the journal of a job under way. What its worker is told."""
+        """Adds to the journal of a job in flight; returns the answer to its worker."""
         ...
 
     async def ended(self, held: HeldTask, result: JobResult) -> TaskReport:
-        """What to report of a job that ended."""
+        """The report of a job that ended."""
         ...
 
 
 class OfferSource(Protocol):
-    """`engine.queues`."""
+    """The interface of `engine.queues`."""
 
     async def unclaimed(self) -> list[tuple[str, str]]: ...
     async def claim(

@@ -1,5 +1,5 @@
-"""Looks after what was offered. The store's lease is the one that counts; this renews it for as long as Redis shows
-that the task is in good hands:
+"""Tends offered tasks. The store's lease is the one that counts; it is renewed while Redis shows that the task is in
+progress:
 
     not delivered          kept for a while, then given back: its time limit runs from the offer
     delivered, or its      the lease is renewed once, from then on its worker has that long; `XCLAIM … JUSTID` by its
@@ -7,7 +7,7 @@ that the task is in good hands:
     silent                 not renewed: the lease runs out, and the store gives the task to the next, as a new attempt
     not there any more     Redis was flushed or lost it: given back at once, and offered again
 
-While Redis is away the leases are renewed, but for no longer than one lease: then the tasks are given back.
+While Redis is unavailable the leases are renewed, but for no longer than one lease: then the tasks are released.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from .source import OfferSource
 log = logging.getLogger("plait.redis")
 
 _LONG = 1 << 60
-"""Milliseconds since a consumer spoke of an entry that none has."""
+"""Idle milliseconds assumed for an entry that no consumer has."""
 _MARGIN = 1.5
-"""A look may come late: what happened since the one before is not missed."""
+"""Tolerance for late checks, so that nothing since the previous one is missed."""
 _PROBE = 1.0
-"""Seconds that a task is offered to consumers that have not asked for long."""
+"""Seconds for which a task is offered to consumers that have not read for long."""
 _REST = 15.0
-"""Seconds for which a stream is left alone whose consumers take nothing."""
+"""Seconds for which a stream is left alone after its consumers took nothing."""
 _FORGET = 60.0
-"""Seconds after which a stream without tasks is not looked at any more."""
+"""Seconds after which a stream without tasks is no longer checked."""
 
 
 class Tender:
@@ -50,7 +50,7 @@ class Tender:
         self._looked = clock.monotonic()
         self._away_since: float | None = None
         self._done_with: dict[str, list[EntryId]] = {}
-        """Entries that nobody is to have any more, by stream."""
+        """Entries to delete, by stream."""
 
     async def round_if_due(self, every: float) -> None:
         if self._away_since is not None or self._clock.monotonic() - self._looked >= every:
@@ -59,7 +59,7 @@ class Tender:
             await self.sweep()
 
     async def round(self) -> None:
-        """Looks at every stream that has tasks of ours, or may get some."""
+        """Checks every stream that has tasks of ours, or may get some."""
         now = self._clock.monotonic()
         elapsed, self._looked = now - self._looked, now
         for name, reading in list(self._publisher.readings.items()):
@@ -70,7 +70,7 @@ class Tender:
         self._away_since = None
 
     async def sweep(self) -> None:
-        """Removes entries that nobody is to have any more."""
+        """Deletes entries that must not be started any more."""
         while self._done_with:
             name, entries = self._done_with.popitem()
             try:
@@ -80,12 +80,12 @@ class Tender:
                 raise
 
     def settled(self, offer: Offer) -> None:
-        """It has ended, or is not this engine's any more."""
+        """The task ended, or its claim is lost."""
         self._offers.remove(offer)
         self._done_with.setdefault(offer.stream, []).append(offer.entry)
 
     def cancelled(self, run_id: RunId) -> None:
-        """Of a run that has ended: nobody is to begin what it offered."""
+        """The run ended: withdraws its offers."""
         for offer in self._offers.of_run(run_id):
             self.settled(offer)
 
@@ -114,7 +114,7 @@ class Tender:
     # -- Redis is away -------------------------------------------------------------------------------------------
 
     async def away(self) -> None:
-        """Called again and again until it is back."""
+        """Called repeatedly until Redis is back."""
         now = self._clock.monotonic()
         if self._away_since is None:
             self._away_since = now
@@ -130,7 +130,7 @@ class Tender:
                 await self._give_back(offer)
 
     async def leave(self) -> None:
-        """The engine stops: what nobody has taken is for others. What consumers have they report to whoever is here."""
+        """The engine stops: releases offers that nobody has taken. Consumers report theirs to any engine."""
         for name in self._offers.streams:
             survey = await self._link.survey(name)
             for offer in self._offers.on(name).values():
@@ -154,7 +154,7 @@ class Tender:
 
     async def _withdraw(self, offer: Offer, reading: Reading | None) -> None:
         if not await self._link.withdraw(offer.stream, offer.entry):
-            return  # somebody took it just now
+            return  # it was taken just now
         if reading is not None and not reading.fresh:
             reading.rest_until = self._clock.monotonic() + _REST
         await self._give_back(offer)
@@ -167,7 +167,7 @@ class Tender:
             log.debug("the claim on %s did not hold any more", offer.claim.token)
 
     def _clear(self, name: str, survey: Survey) -> None:
-        """Entries of an engine that is gone: what nobody has begun by now, it would have taken back itself."""
+        """Deletes old entries of an engine that is gone: a live one would have withdrawn what nobody started."""
         ours, long_ago = self._offers.on(name), round(self._lease * 2000)
         others = [entry for entry in survey.entries if entry not in ours]
         for entry in others:

@@ -1,5 +1,5 @@
-"""Work that must not stop half-way when the engine does: a task that is offered but not noted, a result that is
-recorded but not removed."""
+"""Work that must not stop half-way when the engine does: an offer that is not noted yet, a result that is recorded but
+not removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Whoever is cancelled meanwhile ends after it."""
+    """Runs the work to its end, even if the caller is cancelled meanwhile."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.shield(task)

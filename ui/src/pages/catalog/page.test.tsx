@@ -1,4 +1,4 @@
-import { act, cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, configure, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Catalog, GoalsPlan } from "../../api/goals";
 import type { Problem } from "../../api/types";
@@ -6,6 +6,8 @@ import { MeProvider } from "../../shell/me";
 import { location, navigate } from "../../shell/router";
 import CatalogPage from "./index";
 import { catalogOf, hello, letter, order, total } from "./order.example";
+
+configure({ asyncUtilTimeout: 30_000 }); // only what never appears is missing
 
 interface Asked {
   method: string;

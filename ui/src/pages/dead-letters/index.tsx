@@ -2,9 +2,7 @@
 
 import { useState } from "react";
 import { api } from "../../api/client";
-import { withQuery } from "../../api/namespace";
 import type { DeadLetter } from "../../api/types";
-import { useResource } from "../../api/use-resource";
 import { Button } from "../../components/Button";
 import { Empty } from "../../components/Empty";
 import { ErrorBox } from "../../components/ErrorBox";
@@ -16,6 +14,7 @@ import { toast } from "../../shell/toasts";
 import { usePoll } from "../../shell/use-poll";
 import { DeadLetterCard } from "./DeadLetterCard";
 import { type Resolution, ResolveDialog, resolvePath } from "./ResolveDialog";
+import { useLetters } from "./use-letters";
 import "./dead-letters.css";
 
 const EVERY = 5000;
@@ -28,7 +27,7 @@ export default function DeadLetters() {
   const [query, setQuery] = useQuery();
   const status = query.get("status") === "all" ? "all" : "pending";
   const run = query.get("run") ?? undefined;
-  const { data, error, reload } = useResource<{ dead_letters: DeadLetter[] }>(withQuery("/dlq", { status, run }));
+  const { data, error, reload, more, cut } = useLetters(status, run);
   usePoll(reload, EVERY);
   return (
     <Page
@@ -70,6 +69,8 @@ export default function DeadLetters() {
       )}
       {!data && !error && <Loading what="Loading dead letters" />}
       {data && <Letters letters={data.dead_letters} status={status} reload={reload} />}
+      {more && <Button onClick={more}>Show more</Button>}
+      {cut && <p className="muted">Only the oldest {data?.dead_letters.length} are shown.</p>}
     </Page>
   );
 }

@@ -48,7 +48,7 @@ class OpenapiAction:
         self._profiles = auth_profiles or {}
 
     async def call(self, arguments: Mapping[str, Any], use: ToolUse) -> Any:
-        """What the API answered: `{status, body}`."""
+        """The API's response: `{status, body}`."""
         try:
             return await self._called(arguments, use)
         except ToolFault as fault:
@@ -104,7 +104,7 @@ class OpenapiAction:
         return {"status": response.status, "body": self._without_secrets(body)}
 
     def _without_secrets(self, body: Any) -> Any:
-        """An API may echo what it was sent."""
+        """An API may echo the credentials that it was sent."""
         text = values.plain(body).decode()
         hidden = hide(text, self._secrets())
         return body if hidden == text else values.decode(hidden.encode())

@@ -1,4 +1,4 @@
-"""What a call gives, checked against the document, and made into a request."""
+"""Checks the arguments of a call against the document and builds the request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN: Final = 300
 
 
 def flaws(document: Document, operation: Operation, params: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the parameters of a call, in words for the model; empty if they fit."""
+    """What is wrong with the arguments of a call, in words for the model; empty if they are valid."""
     return [each[:_SHOWN] for each in _flaws(document, operation, params)][:_MOST_FLAWS]
 
 
@@ -44,7 +44,7 @@ def _flaws(document: Document, operation: Operation, params: Mapping[str, Any]) 
 
 
 def address(operation: Operation, params: Mapping[str, Any]) -> str:
-    """Raises `ToolFault` for a value that would lead elsewhere."""
+    """Raises `ToolFault` for a value that would lead to another path."""
     path = operation.path
     for name, value in _of(operation, "path", params):
         text = _text(value)
@@ -68,7 +68,7 @@ def _of(operation: Operation, place: Place, params: Mapping[str, Any]) -> Iterat
 
 
 def _texts(value: Any) -> str | list[str]:
-    """A list repeats the name."""
+    """A list repeats the parameter."""
     return [_text(each) for each in cast("list[Any]", value)] if isinstance(value, list) else _text(value)
 
 
@@ -77,7 +77,7 @@ def _text(value: Any) -> str:
 
 
 def _misfits(document: Document, schema: Any, value: Any) -> Iterator[str]:
-    """The document may be made to keep us busy: patterns are linear, and the work is counted before it is done."""
+    """The document may be hostile: patterns run in linear time, and the work is estimated before it is done."""
     whole = _with_components(document, {"not": {}} if schema is False else mapping(schema))
     try:
         Cost(whole).take(Budget(), value)
@@ -87,7 +87,7 @@ def _misfits(document: Document, schema: Any, value: Any) -> Iterator[str]:
 
 
 def _with_components(document: Document, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with all that it refers to, and nothing else of the document."""
+    """The schema with everything that it refers to, and nothing else of the document."""
     whole: dict[str, Any] = dict(schema)
     seen: set[str] = set()
     waiting = [*_references(schema)]

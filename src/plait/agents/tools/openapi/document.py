@@ -1,4 +1,4 @@
-"""OpenAPI documents: fetched by the guarded client, kept for an hour."""
+"""OpenAPI documents: fetched by the guarded client, cached for an hour."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEPT_SECONDS: Final = 3_600.0
 _MOST_KEPT: Final = 50
 _SECONDS: Final = 30.0
 _DEEPEST: Final = 20
-"""References that lead to references."""
+"""Length of a chain of references."""
 
 
 class Documents:
@@ -65,12 +65,12 @@ def said(error: EgressError) -> str:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """A part of a document that should be an object; anything else is as good as none."""
+    """A part of a document that should be an object; anything else counts as empty."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else dict[str, Any]()
 
 
 def resolved(document: Document, value: Any) -> Mapping[str, Any]:
-    """What a part says, or what its reference inside the document leads to. Nothing outside is read."""
+    """The part itself, or the target of its reference inside the document. External references are not read."""
     found = mapping(value)
     for _ in range(_DEEPEST):
         reference = found.get("$ref")

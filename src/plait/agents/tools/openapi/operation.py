@@ -1,4 +1,4 @@
-"""One operation of a document: its method, its address, and what it takes."""
+"""One operation of a document: its method, address and parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METHODS: Final = ("get", "post", "put", "patch", "delete", "head", "options")
 Place = Literal["path", "query", "header"]
 _PLACES: Final = ("path", "query", "header")
 _NOT_FROM_MODELS: Final = frozenset({"authorization", "cookie", "host", "proxy-authorization"})
-"""Headers that an auth profile sets, or nobody."""
+"""Headers that only an auth profile may set."""
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -32,10 +32,10 @@ class Operation(msgspec.Struct, frozen=True):
     method: str
     server: str
     path: str
-    """With `{name}` for each parameter in it."""
+    """With `{name}` for each path parameter."""
     parameters: Mapping[str, Parameter]
     body: Any
-    """The schema of its JSON body; None if it takes none."""
+    """The schema of its JSON body; None if it has none."""
     body_required: bool
 
 
@@ -83,7 +83,7 @@ def _read(
 
 
 def _parameter(given: Mapping[str, Any]) -> Parameter | None:
-    """None for what no call may set: cookies, and headers that are the auth profile's."""
+    """None for what no call may set: cookies, and headers reserved for auth profiles."""
     name, place = given.get("name"), given.get("in")
     if not isinstance(name, str) or place not in _PLACES or (place == "header" and name.lower() in _NOT_FROM_MODELS):
         return None
@@ -92,7 +92,7 @@ def _parameter(given: Mapping[str, Any]) -> Parameter | None:
 
 
 def _server(document: Document, item: Mapping[str, Any], operation: Mapping[str, Any], url: str) -> str:
-    """As the nearest `servers` says; relative to the document's own address. Variables have their defaults."""
+    """From the nearest `servers`, relative to the document's own address. Variables have their defaults."""
     servers = [*_list(operation.get("servers")), *_list(item.get("servers")), *_list(document.get("servers"))]
     first = mapping(servers[0] if servers else None)
     address = str(first.get("url") or "/")

@@ -1,1 +1,1 @@
-"""Expressions of AFL: what the compiled form of one is worth."""
+"""Evaluation of compiled AFL expressions."""

@@ -1,4 +1,4 @@
-"""Why an expression has no value."""
+"""Errors of expressions that have no value."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ ExpressionErrorCode = Literal["AFL_REFERENCE", "AFL_EVALUATION"]
 
 
 class ExpressionError(Exception):
-    """What fails a step; `type` is what a catch sees."""
+    """Fails a step; `type` is what a catch sees."""
 
     code: ExpressionErrorCode = "AFL_EVALUATION"
     type = "EvaluationError"
 
 
 class ReferenceFailed(ExpressionError):
-    """Something that is read is not there."""
+    """A value that the expression reads does not exist."""
 
     code: ExpressionErrorCode = "AFL_REFERENCE"
     type = "ReferenceError"

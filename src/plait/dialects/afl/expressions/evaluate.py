@@ -1,8 +1,8 @@
-"""What a compiled expression is worth.
+"""Evaluates a compiled expression.
 
     evaluate({"type": "BinaryExpr", "operator": "+", …}, scope)
 
-Pure: the scope is asked for inputs, steps and variables, and nothing else is read.
+Pure: it reads inputs, steps and variables through the scope, and nothing else.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ Expression = Mapping[str, Any]
 
 
 class Scope(Protocol):
-    """What names mean where an expression stands. Each raises KeyError for what is not there."""
+    """The meaning of names at the expression's place. Each method raises KeyError for an unknown name."""
 
     def input(self, name: str) -> Any:
         """`$.name`"""
         ...
 
     def step(self, reference: Expression) -> Mapping[str, Any]:
-        """The attributes of the step that a StepRef names, returns over params; `reference["binding"]` says which."""
+        """The attributes of the step that a StepRef names, returns over params; `reference["binding"]` tells which."""
         ...
 
     def variable(self, name: str) -> Any:
-        """The element of the foreach with this variable."""
+        """The current element of the foreach with this variable."""
         ...
 
 
 def evaluate(expression: Expression, scope: Scope) -> Any:
-    """A JSON value; raises ExpressionError where there is none."""
+    """A JSON value; raises ExpressionError if there is none."""
     match expression["type"]:
         case "String" | "Int" | "Double" | "Boolean":
             return _literal(expression["value"])
@@ -62,7 +62,7 @@ def evaluate(expression: Expression, scope: Scope) -> Any:
 
 
 def holds(expression: Expression, scope: Scope) -> bool:
-    """Of a condition: of a `case`, or of `sys.assert`."""
+    """The verdict of a condition: of a `case`, or of `sys.assert`."""
     return truth(evaluate(expression, scope), "case")
 
 
@@ -161,7 +161,7 @@ def _binary(expression: Expression, scope: Scope) -> Any:
 
 def _unary(operator: str, operand: Expression, scope: Scope) -> Any:
     if operator == "-" and operand["type"] == "Int":
-        return within_range(-operand["value"], operator)  # the lowest integer has no positive twin
+        return within_range(-operand["value"], operator)  # the lowest integer has no positive counterpart
     value = evaluate(operand, scope)
     if operator == "!":
         return not truth(value, operator)

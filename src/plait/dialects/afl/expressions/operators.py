@@ -51,7 +51,7 @@ def within_range(result: int | float, operator: str) -> int | float:
 
 
 def equal(left: Any, right: Any) -> bool:
-    """Deep; 1 equals 1.0, and a boolean never equals a number."""
+    """Deep equality; 1 equals 1.0, and a boolean never equals a number."""
     if isinstance(left, bool) or isinstance(right, bool):
         return isinstance(left, bool) and isinstance(right, bool) and left == right
     if isinstance(left, dict) and isinstance(right, dict):

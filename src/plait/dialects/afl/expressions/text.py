@@ -1,4 +1,4 @@
-"""Values as text, as `++` and prompts write them."""
+"""Values as text, in the form of `++` and of prompts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""AFL as a language: from source text to a checked program in JSON, and to tidy source text."""
+"""The AFL language: from source text to a checked program in JSON, and to formatted source text."""

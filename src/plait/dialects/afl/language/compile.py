@@ -49,9 +49,9 @@ RUNTIME_VERSION = "1.0.0"
 class Compiled(msgspec.Struct, frozen=True):
     program: dict[str, Any]
     hash: str
-    """Of the program's content."""
+    """The hash of the program's content."""
     diagnostics: tuple[Diagnostic, ...]
-    """Warnings."""
+    """Warnings only."""
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ def compile_source(
     locations: bool = True,
     provenance: bool = False,
 ) -> Compiled | Refused:
-    """`version` becomes the workflow version. Under `strict` a warning refuses too."""
+    """`version` becomes the workflow version. With `strict`, warnings are errors, too."""
     program = read_program(sources, strict=strict)
     return compile_program(program, version=version, locations=locations, provenance=provenance)
 
@@ -74,8 +74,8 @@ def compile_source(
 def compile_document(
     document: Any, *, version: str | None = None, strict: bool = False, locations: bool = True
 ) -> Compiled | Refused:
-    """A program that came compiled: checked like source, and what was found out about it found out again. `version` of
-    None keeps the one it has."""
+    """A program that was sent in compiled form: checked like source, with its derived members derived again. `version`
+    of None keeps the one it has."""
     diagnostics = Diagnostics()
     files = read_compiled(document, diagnostics)
     program = check_program(files, diagnostics, strict=strict)
@@ -108,6 +108,6 @@ def compile_program(
 
 
 def program_hash(document: dict[str, Any]) -> str:
-    """Of the content, whatever the order of keys. Not the canonical form of other definitions: that one takes seconds
-    for a large program, and a compiled one is never typed by hand."""
+    """A hash of the content, independent of the order of keys. Not the canonical form of other definitions: that takes
+    seconds for a large program, and nobody types a compiled program by hand."""
     return hashlib.sha256(msgspec.json.encode(document, order="sorted")).hexdigest()

@@ -1,4 +1,4 @@
-"""What the compiler says about a program: where, what, and how to mend it."""
+"""Diagnostics of the compiler: the place, the problem, and the fix."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Where, and what."""
+        """The place and the problem."""
         return f"{self.file}:{self.line}:{self.column}: {self.severity} {self.code}: {self.message}"
 
 
 class Diagnostics:
-    """Collects them; nothing stops at the first."""
+    """Collects diagnostics without stopping at the first."""
 
     def __init__(self) -> None:
         self.found: list[Diagnostic] = []
@@ -66,7 +66,7 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
 
 
 def sorted_diagnostics(found: Sequence[Diagnostic], files: Sequence[str]) -> tuple[Diagnostic, ...]:
-    """By file in the program's order, then by place; errors first where there are too many for one answer."""
+    """By file in the program's order, then by place; errors first if there are too many for one answer."""
     order = {name: at for at, name in enumerate(files)}
 
     def key(each: Diagnostic) -> tuple[object, ...]:

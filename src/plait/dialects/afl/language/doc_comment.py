@@ -1,4 +1,4 @@
-"""Doc comments: `/** … */` right before what they describe."""
+"""Doc comments: `/** … */` immediately before what they describe."""
 
 from __future__ import annotations
 

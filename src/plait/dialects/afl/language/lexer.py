@@ -1,4 +1,4 @@
-"""Cuts text into tokens, one at a time: which word is a keyword is for the parser's state to say."""
+"""Splits text into tokens, one at a time: whether a word is a keyword depends on the parser's state."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _NAMED = re.compile(r"(?:[ \t\r\n\f\v]|//[^\n]*|/\*.*?\*/)*(?::|=(?![=>]))", re.
 _DEFAULT = re.compile(r"(?:[ \t\r\n\f\v]|//[^\n]*|/\*.*?\*/)*=>", re.DOTALL)
 _WORD_NEXT = re.compile(r"[ \t\r\n\f\v]*([A-Za-z]+)")
 ANY: Container[str] = frozenset(KEYWORDS.values()) | {"DEFAULT"}
-"""Where the grammar has no say: while what can't be read is skipped."""
+"""Accepts all keywords: used while skipping text that can't be parsed."""
 
 
 class Lexer:
-    """`comments` has those met so far, `docs` the doc comment of what starts at an offset."""
+    """`comments` has those met so far, `docs` maps an offset to the doc comment before it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -39,7 +39,7 @@ class Lexer:
         self._before_that = ""
 
     def next(self, accepted: Container[str]) -> Token:
-        """The next token; `accepted` are the sorts that the grammar takes here."""
+        """The next token; `accepted` has the types that the grammar allows here."""
         text = self.text
         while True:
             found = _TOKEN.match(text, self.offset)
@@ -104,7 +104,7 @@ class Lexer:
                 self.docs[described.start(1)] = comment
 
     def _end(self) -> Token:
-        """Of the text; or what no token starts with."""
+        """The end of the text; raises if no token starts here."""
         start, text = self.offset, self.text
         if start >= len(text):
             return Token("$END", "", start, start)

@@ -1,4 +1,4 @@
-"""How large a program may be. Beyond a limit is a diagnostic, LIMIT_EXCEEDED, that names it."""
+"""Limits on the size of a program. Exceeding one is a diagnostic, LIMIT_EXCEEDED, that names it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
 
 
 class TooManyFiles(InvalidInput):
-    """A program of more files than are read."""
+    """The program has too many files."""
 
     def __init__(self, found: int) -> None:
         super().__init__(

@@ -1,6 +1,6 @@
-"""What the checker found out about a tree, for the compiler, the language server and whoever else asks.
+"""What the checker has found out about a tree, for the compiler, the language server and others.
 
-Nodes are frozen and may be equal, so tables are by identity: a `Links` keeps the trees alive that it is about.
+Nodes are frozen and may be equal, so tables are by identity: a `Links` keeps its trees alive.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BindingKind = Literal["foreach", "step", "owner", "outer", "sibling", "nested"]
 
 @dataclass(frozen=True, eq=False)
 class StepInfo:
-    """A step statement: `path` is where it stands in its declaration, and makes its id."""
+    """A step statement: `path` is its location in its declaration, from which its id is derived."""
 
     step: Step
     path: str
@@ -36,8 +36,8 @@ class Binding:
 
 @dataclass(frozen=True)
 class Capture:
-    """Where a yield goes: to the step `level` steps above its block (0 is the owner of the block), or into that one's
-    mixin."""
+    """The target of a yield: the step `level` steps above its block (0 is the owner of the block), or a mixin of that
+    step."""
 
     level: int
     mixin: str | None = None
@@ -47,18 +47,18 @@ class Capture:
 @dataclass(eq=False)
 class Links:
     symbols: dict[int, Symbol] = field(default_factory=dict[int, Symbol])
-    """Of calls, mixins and type names."""
+    """Symbols of calls, mixins and type names."""
     builtins: set[int] = field(default_factory=set[int])
     """Mixins without a facet."""
     bindings: dict[int, Binding] = field(default_factory=dict[int, Binding])
-    """Of step references."""
+    """Bindings of step references."""
     steps: dict[int, StepInfo] = field(default_factory=dict[int, StepInfo])
     captures: dict[int, Capture] = field(default_factory=dict[int, Capture])
-    """Of yields."""
+    """Targets of yields."""
     waits: dict[int, list[StepInfo]] = field(default_factory=dict[int, list[StepInfo]])
-    """By what waits: a step, yield or sys statement, a foreach, a when."""
+    """Dependencies by what waits: a step, yield or sys statement, a foreach, a when."""
     implicits: dict[int, list[Implicit]] = field(default_factory=dict[int, list[Implicit]])
-    """Of calls and mixins, the strongest first."""
+    """Implicits of calls and mixins, the strongest first."""
 
     def symbol(self, node: Call | Mixin | Node) -> Symbol | None:
         return self.symbols.get(id(node))
@@ -67,5 +67,5 @@ class Links:
         return self.bindings.get(id(node))
 
     def waiting(self, node: Node) -> Iterator[StepInfo]:
-        """Each once."""
+        """Each dependency once."""
         return iter({id(each): each for each in self.waits.get(id(node), ())}.values())

@@ -1,6 +1,6 @@
-"""Programs from files: the only part of the language that reads any.
+"""Loads programs: the only part of the language that reads files.
 
-A program is a file, a directory or a list of them. A namespace that it uses and does not declare is looked for in
+A program is a file, a directory or a list of them. A namespace that it uses and does not declare is looked up in
 library directories; files that declare it are added, and what they use in turn.
 """
 
@@ -28,7 +28,7 @@ _USED = re.compile(rf"\buses?\s+{_QUALIFIED}", re.ASCII)
 
 
 def read_sources(source: str | Path | Sequence[str | Path], libraries: Iterable[str | Path] = ()) -> list[SourceFile]:
-    """`source` is a path, several, or the text itself (which is no path: it has a brace or several lines)."""
+    """`source` is a path, several paths, or the text itself (not a path: it has a brace or several lines)."""
     if isinstance(source, str) and ("\n" in source or "{" in source):
         found = [SourceFile("source.afl", source)]
     else:
@@ -49,7 +49,7 @@ def read_paths(paths: Sequence[Path]) -> list[SourceFile]:
 
 
 def read_file(path: Path) -> SourceFile:
-    """Bytes that are no UTF-8 come as characters that the parser refuses, with their place."""
+    """Bytes that are not UTF-8 become characters that the parser refuses, with their place."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
@@ -68,7 +68,7 @@ def with_libraries(program: Sequence[SourceFile], libraries: Sequence[Path]) -> 
 
 
 def related_files(document: SourceFile, shelf: Shelf) -> list[SourceFile]:
-    """A file with all others that say something about its own namespaces, or are used."""
+    """A file with all others that contribute to its namespaces, or that it uses."""
     found = [document]
     wanted = [*_names(_DECLARED, document), *_names(_USED, document)]
     _extend(found, wanted, set(), shelf)
@@ -114,7 +114,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def paths_in(folder: Path) -> Iterator[Path]:
-    """The files of AFL in a directory and all below it; links to directories are not followed."""
+    """The AFL files in a directory and all below it; links to directories are not followed."""
     for where, folders, files in os.walk(folder, onerror=_refuse, followlinks=False):
         folders.sort()
         yield from (Path(where, name) for name in sorted(files) if name.endswith(SUFFIXES))

@@ -1,7 +1,7 @@
-"""Keeps trees shallow while they are made: what walks them later is recursive.
+"""Keeps trees shallow while they are built, because later passes are recursive.
 
-`Nesting` counts tokens that could make an expression one deeper, which is quick and says too much; so it refuses only
-what is absurd. `check_depth` then measures expressions that are long enough to be too deep.
+`Nesting` counts tokens that may deepen an expression, a fast overestimate; so it refuses only the absurd.
+`check_depth` then measures expressions that are long enough to be too deep.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _DEEPENING = frozenset({"SIGN", "BANG", "OPERATOR", "WORD_OPERATOR", "IN", "DOT"
 _ENDING = frozenset({"COMMA", "EQUALS", "COLON", "SEMICOLON", "ARROW"})
 _MOST_TOKENS = 2000
 _AROUND = 4
-"""Parentheses that may stand around an expression and are none of its own."""
+"""Parentheses that may surround an expression without being part of it."""
 _MOST_BRACES = 2 * MAX_BLOCK_NESTING + 8
-"""A `when` has braces of its own around those of its cases; a namespace too."""
+"""A `when` has braces around those of its cases; so has a namespace."""
 
 
 class Nesting:
@@ -36,7 +36,7 @@ class Nesting:
         self.reset(0)
 
     def reset(self, braces: int) -> None:
-        """At a place where so many braces are open."""
+        """Resets the counter at a place where `braces` braces are open."""
         self._braces = braces
         self._levels = [0]
         self._total = 0
@@ -79,7 +79,7 @@ class Nesting:
 def check_depth(expression: Expression) -> None:
     """Raises if an expression is too deep."""
     if expression.end - expression.start <= MAX_EXPRESSION_DEPTH:
-        return  # each level takes a character at least
+        return  # each level takes at least one character
     waiting = [(expression, 1)]
     while waiting:
         node, depth = waiting.pop()

@@ -1,4 +1,4 @@
-"""Operators by how tightly they bind, and chains of them as trees.
+"""Operators by precedence, and chains of them as trees.
 
     ||   &&   == != < <= > >= in "not in" contains startsWith endsWith   ++   + -   * / %     (loosest first)
 
@@ -26,7 +26,7 @@ PRECEDENCE = (
 
 
 def fold(chain: Sequence[Expression | Token]) -> Expression:
-    """Operands and operators in turn, as a tree."""
+    """Builds a tree from alternating operands and operators."""
     operands = [cast("Expression", chain[0])]
     waiting: list[Token] = []
     for at in range(1, len(chain), 2):
@@ -51,7 +51,7 @@ def _reduce(operands: list[Expression], operator: Token) -> None:
     right = operands.pop()
     left = operands.pop()
     if operator.value == "++":
-        # An operand with parentheses is a Group, so a Concat here was written without: it is the same list.
+        # A parenthesized operand is a Group, so a Concat here has no parentheses: it extends the same list.
         parts = left.operands if isinstance(left, Concat) else (left,)
         operands.append(Concat(left.start, right.end, (*parts, right)))
     else:

@@ -1,7 +1,7 @@
-"""From text to a syntax tree, with every syntax error that can be told from the others.
+"""From text to a syntax tree, with every syntax error that can be separated from the others.
 
-Lark makes the tables of an LALR parser from `grammar.lark`; tokens are read one by one, because the lexer asks what the
-parser takes. After an error the parser drops the declaration it is in, and goes on at the next one.
+Lark builds the tables of an LALR parser from `grammar.lark`; tokens are read one by one, because the lexer asks what
+the parser accepts. After an error the parser drops the current declaration, and continues with the next one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Parsed(NamedTuple):
 
 
 def parse(source: SourceText, diagnostics: Diagnostics) -> Parsed:
-    """The tree of what could be read; errors are noted."""
+    """The tree of what could be parsed; errors are noted."""
     refused = _refused(source.text)
     if refused is not None:
         diagnostics.error(source, refused.span, refused.code, refused.message, refused.hint)
@@ -59,11 +59,11 @@ _DECLARES = re.compile(
     r"(?:event|facet|workflow|schema|implicit|namespace|uses?)(?:[ \t\r\n\f\v]|//[^\n]*|/\*.*?\*/)+[A-Za-z_]", re.DOTALL
 )
 _FIRST = re.compile(r"(?:^|[;}]|\*/)[ \t\r\f\v]*$")
-"""What stands in a line before a declaration."""
+"""What may precede a declaration in its line."""
 
 
 _MEMBERS = frozenset({"declaration", "file_members", "namespace_members"})
-"""What the parser can take next in a state between declarations."""
+"""What the parser can reduce to in a state between declarations."""
 
 
 class _Parser:
@@ -76,12 +76,12 @@ class _Parser:
         self._states = [self._tables.start]
         self._values: list[Any] = []
         self._token: Token | None = None
-        """The one that is being read: not yet on the stack."""
+        """The token being read, not yet on the stack."""
         self._resumed_at = -1
-        """Where it went on after the last error: never there again, so that every text comes to its end."""
+        """Where it resumed after the last error. It never resumes there again, so that it reaches the end."""
 
     def run(self) -> File:
-        """To the end of the text, with a new start after every error."""
+        """Parses the whole text, resuming after every error."""
         token: Token | None = None
         while True:
             try:
@@ -91,7 +91,7 @@ class _Parser:
                 token = self._recover()
 
     def _read(self, token: Token | None) -> File:
-        """To the end of the text, or to the first error."""
+        """Parses to the end of the text, or to the first error."""
         lex, take, feed = self.lexer.next, self._nesting.take, self._feed
         actions, states = self._tables.actions, self._states
         self._token = token
@@ -106,7 +106,7 @@ class _Parser:
             token = None
 
     def _feed(self, token: Token) -> None:
-        """Reduces what is complete before the token, and puts it on the stack."""
+        """Reduces what is complete before the token, then shifts it."""
         (_, end, actions, gotos), states, values = self._tables, self._states, self._values
         type = token.type
         while True:
@@ -128,7 +128,7 @@ class _Parser:
             states.append(gotos[states[-1]][origin])
 
     def _recover(self) -> Token:
-        """Drops the declaration that holds an error; gives the token to go on with."""
+        """Drops the declaration with an error; returns the token to resume with."""
         self._complete_declaration()
         depth = self._drop_declaration()
         token = self._token
@@ -149,7 +149,7 @@ class _Parser:
             token = None
 
     def _complete_declaration(self) -> None:
-        """Where another could follow at the error, it is complete and kept: the parser is shown the start of one."""
+        """Keeps a declaration that is complete at the error: the parser is shown the start of another one."""
         if "FACET" in self._tables.actions[self._states[-1]]:
             with contextlib.suppress(AflSyntaxError):
                 self._feed(Token("FACET", "", self.lexer.offset, self.lexer.offset))
@@ -157,7 +157,7 @@ class _Parser:
                 self._values.pop()
 
     def _drop_declaration(self) -> int:
-        """How many braces were open in it."""
+        """Drops the declaration; returns the number of braces open in it."""
         dropped = 0
         while _MEMBERS.isdisjoint(self._tables.gotos[self._states[-1]]):
             self._states.pop()
@@ -170,7 +170,7 @@ class _Parser:
             try:
                 return self.lexer.next(ANY)
             except AflSyntaxError:
-                continue  # one error a declaration
+                continue  # reports one error per declaration
 
     def _is_new(self, token: Token) -> bool:
         return token.start > self._resumed_at
@@ -181,13 +181,13 @@ class _Parser:
         return _FIRST.search(text[line : token.start]) is not None and _DECLARES.match(text, token.start) is not None
 
     def _close_namespace(self, token: Token) -> None:
-        """Where its closing brace is missing."""
+        """Adds the closing brace of a namespace if it is missing."""
         accepted = self._tables.actions[self._states[-1]]
         if token.type not in accepted and "RBRACE" in accepted:
             self._feed(Token("RBRACE", "}", token.start, token.start))
 
     def _resumed(self, token: Token) -> Token:
-        if not self._is_new(token):  # the end, which nothing that was read allows: it ends an empty program
+        if not self._is_new(token):  # the end of a text that can't be completed: the program is empty
             self._states[1:], self._values[:] = [], []
         self._resumed_at = token.start
         self._nesting.reset(sum(isinstance(each, Token) and each.type == "LBRACE" for each in self._values))

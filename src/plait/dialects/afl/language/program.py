@@ -17,12 +17,12 @@ from .symbols import Space, Symbols, collect
 from .tree import Facet, Namespace
 
 _MISSING = ("REF_UNKNOWN_", "USE_UNKNOWN_", "REF_UNDEFINED_", "YIELD_INVALID_")
-"""What may only be so because the declaration that it is about could not be read."""
+"""Prefixes of diagnostics that may only follow from a declaration that could not be parsed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """With all that was found out about it, also where it is wrong."""
+    """A program with all that was found out about it, even if it has errors."""
 
     files: tuple[Parsed, ...]
     symbols: Symbols
@@ -35,14 +35,14 @@ class Program:
 
 
 def read_program(sources: Sequence[SourceFile], *, strict: bool = False) -> Program:
-    """Parses and checks. Under `strict` each warning is an error."""
+    """Parses and checks. With `strict`, each warning is an error."""
     diagnostics = Diagnostics()
     texts = _within_limits(sources, diagnostics)
     return check_program([parse(each, diagnostics) for each in texts], diagnostics, strict=strict)
 
 
 def check_program(files: Sequence[Parsed], diagnostics: Diagnostics, *, strict: bool = False) -> Program:
-    """`diagnostics` has the syntax errors already; what only follows from them is not said."""
+    """`diagnostics` has the syntax errors already; mere consequences of them are not reported."""
     unread = has_errors(diagnostics.found)
     symbols = collect(files, diagnostics)
     links = Links()

@@ -1,4 +1,4 @@
-"""Scripts between braces: Python up to the matching brace, whose strings and comments may hold braces of their own."""
+"""Scripts between braces: Python up to the matching brace; its strings and comments may contain braces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEXT = re.compile(
 
 
 def closing_brace(text: str, opened: int) -> int | None:
-    """The offset of the brace that closes the one at `opened`; None if nothing does."""
+    """The offset of the brace that closes the one at `opened`, or None."""
     depth = 0
     for found in _NEXT.finditer(text, opened):
         if found.lastgroup != "brace":
@@ -29,7 +29,7 @@ def closing_brace(text: str, opened: int) -> int | None:
 
 
 def code_between(text: str) -> str:
-    """One line break at each end is taken off, and the indentation that all lines share."""
+    """The code without one line break at each end, and without the indentation that all lines share."""
     first, has_break, rest = text.partition("\n")
     if has_break and not first.strip():
         text = rest

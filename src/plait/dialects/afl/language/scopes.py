@@ -29,11 +29,11 @@ class Inputs:
 
 @dataclass(frozen=True, eq=False)
 class Owner:
-    """Who has a body, and so who yields go to: a declaration, or a step of one."""
+    """The owner of a body, and so the target of yields: a declaration, or a step in one."""
 
     symbol: Symbol | None
     mixins: Sequence[tuple[Mixin, Symbol | None]]
-    """Of its signature and of its call."""
+    """Mixins of its signature and of its call."""
     step: StepInfo | None
 
 
@@ -43,19 +43,19 @@ class Scope:
 
     owner: Owner
     parent: Scope | None
-    """Of the block that its owner stands in; None in a declaration."""
+    """The scope of the block that contains its owner; None in a declaration."""
     inputs: Inputs
-    """All that `$` holds, outer scopes included."""
+    """All that `$` holds, including outer scopes."""
     steps: Mapping[str, StepInfo] = field(default_factory=dict[str, StepInfo])
     variable: Name | None = None
     variable_type: StaticType = None
     siblings: Sequence[Mapping[str, StepInfo]] = ()
-    """Steps of earlier blocks of the same owner, nearest first; seen from a `when`."""
+    """Steps of earlier blocks of the same owner, nearest first; visible from a `when`."""
     hidden: Sequence[Mapping[str, StepInfo]] = ()
-    """Steps of the other blocks, which are not seen."""
+    """Steps of the other blocks, which are not visible."""
 
     def owners(self) -> Iterator[Owner]:
-        """The innermost first."""
+        """Owners, innermost first."""
         scope: Scope | None = self
         last: Owner | None = None
         while scope is not None:
@@ -71,7 +71,7 @@ class Scope:
             scope = scope.parent
 
     def bind(self, name: str) -> tuple[Binding, StaticType] | None:
-        """What a name means; the type is that of a foreach variable."""
+        """Resolves a name; the type is that of a foreach variable."""
         for at, scope in enumerate(self.chain()):
             if scope.variable is not None and scope.variable.text == name:
                 return Binding("foreach"), scope.variable_type
@@ -114,5 +114,5 @@ def nested_step(info: StepInfo, name: str) -> StepInfo | None:
 
 
 def with_error(inputs: Inputs) -> Inputs:
-    """In a catch."""
+    """The scope inside a catch."""
     return Inputs({**inputs.types, "error": None, "error_type": STRING}, inputs.open)

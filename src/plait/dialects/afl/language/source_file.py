@@ -23,7 +23,7 @@ class Place(NamedTuple):
 
 
 class SourceText:
-    """The text with LF at the end of its lines and without a byte order mark, which counts as no column."""
+    """The text with LF line ends and without a byte order mark, which takes no column."""
 
     def __init__(self, file: SourceFile) -> None:
         self.name = file.name
@@ -36,7 +36,7 @@ class SourceText:
         return Place(line, offset - starts[line - 1] + 1)
 
     def offset(self, place: Place) -> int:
-        """The nearest offset that there is."""
+        """The nearest existing offset."""
         starts = self._lines()
         line = min(max(place.line, 1), len(starts))
         return min(starts[line - 1] + max(place.column, 1) - 1, len(self.text))
@@ -63,7 +63,7 @@ _COLUMNS = 1 << 24
 
 
 class RecordedPlaces(SourceText):
-    """Of a program that came compiled: there is no text, and an offset is a line and a column in one number."""
+    """Places of a program that was sent compiled: there is no text, so an offset encodes a line and a column."""
 
     def __init__(self, name: str) -> None:
         super().__init__(SourceFile(name, ""))

@@ -1,4 +1,4 @@
-"""What is known about a value before it is there. None is a type too: nothing is known, so nothing is wrong."""
+"""Static types of values. None is a type too: it is unknown, so nothing is reported."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def shown(type: StaticType) -> str:
 
 
 def fits(given: StaticType, wanted: StaticType) -> bool:
-    """Whether a value may be meant: what is unknown may always be."""
+    """Whether a value may fit: an unknown type always may."""
     if given is None or wanted is None or given in (NULL, wanted):
         return True
     match wanted:

@@ -15,7 +15,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def string_value(quoted: str, start: int) -> str:
-    """What a string with its quotes means; another escape stays as it is written."""
+    """The value of a quoted string; unknown escapes stay as written."""
     if "\\" not in quoted:
         return quoted[1:-1]
     value = _ESCAPE.sub(_meant, quoted[1:-1])

@@ -1,7 +1,7 @@
-"""Everything a program declares, by qualified name; and what a name means where it is written.
+"""Everything that a program declares, by qualified name; and the resolution of names.
 
-A name is looked for, and the first hit counts: by its qualified name; in its own namespace; in those that it uses; at
-the top level; in any other namespace, if only one has it; and among the built-in mixins.
+A name is looked up in this order, and the first hit counts: by its qualified name; in its own namespace; in those that
+it uses; at the top level; in any other namespace, if only one has it; and among the built-in mixins.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .tree import Declaration, Facet, Implicit, Namespace, Parameter, Schema, sa
 SymbolKind = Literal["facet", "event", "workflow", "schema"]
 
 BUILTIN_MIXINS = ("Timeout", "Retry")
-"""What they mean is for the machine; `RetryPolicy` and the like are facets that a program declares."""
+"""Mixins whose meaning the machine defines; `RetryPolicy` and the like are facets that a program declares."""
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """What surrounds a declaration: the names it sees without qualification."""
+    """The surroundings of a declaration: the names visible to it without qualification."""
 
     name: str
     """Empty at the top level."""
@@ -37,7 +37,7 @@ class Space:
 
 @dataclass(frozen=True, eq=False)
 class Symbol:
-    """Something that can be called, mixed in, or name a type."""
+    """A declaration that can be called, mixed in, or used as a type."""
 
     qualified: str
     space: Space
@@ -68,8 +68,8 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Found:
-    """What a name means: one symbol, or several (ambiguous), or a built-in mixin; `imported` says whether it is in
-    sight."""
+    """The result of a lookup: one symbol, or several (ambiguous), or a built-in mixin; `imported` says whether it is
+    visible."""
 
     symbols: tuple[Symbol, ...] = ()
     imported: bool = True
@@ -95,7 +95,7 @@ class Symbols:
     by_namespace: Mapping[str, Mapping[str, Symbol]]
     by_short: Mapping[str, Sequence[Symbol]]
     implicits: Mapping[str, Sequence[tuple[Space, Implicit]]]
-    """By namespace, in source order."""
+    """Implicits by namespace, in source order."""
     members: Sequence[Member] = field(repr=False)
 
     def find(self, name: str, space: Space, *, mixin: bool = False) -> Found:
@@ -119,13 +119,13 @@ class Symbols:
         return Found(builtin=mixin and name in BUILTIN_MIXINS)
 
     def visible(self, space: Space) -> Iterator[str]:
-        """Names for "did you mean"."""
+        """Candidates for "did you mean"."""
         yield from self.by_short
         yield from self.by_name
 
     def implicits_for(self, target: Symbol, space: Space) -> list[Implicit]:
-        """Implicits that give arguments for calls of `target` from here, the strongest first: its own namespace, then
-        the used ones in order; in one namespace the later wins."""
+        """Implicits that apply to calls of `target` from here, the strongest first: of its own namespace, then of the
+        used ones in order; within one namespace, the later wins."""
         if not self.implicits:
             return []
         found: list[Implicit] = []
@@ -146,7 +146,7 @@ class Symbols:
 
 
 def collect(files: Sequence[Parsed], diagnostics: Diagnostics) -> Symbols:
-    """The symbols of a program; a name that is declared twice is noted, and its first declaration counts."""
+    """The symbols of a program; a name that is declared twice is reported, and its first declaration counts."""
     members = list(_members(files))
     by_name: dict[str, Symbol] = {}
     by_namespace: dict[str, dict[str, Symbol]] = {"": {}}

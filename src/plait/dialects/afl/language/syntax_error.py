@@ -1,4 +1,4 @@
-"""A place where the text is no AFL; the parser notes it and goes on at the next declaration."""
+"""A syntax error; the parser notes it and continues with the next declaration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ PARSE_ERROR = "PARSE_ERROR"
 
 
 class AflSyntaxError(Exception):
-    """Raised inside the parser alone."""
+    """Raised inside the parser only."""
 
     def __init__(self, span: tuple[int, int], message: str, hint: str = "", code: str = PARSE_ERROR) -> None:
         super().__init__(message)

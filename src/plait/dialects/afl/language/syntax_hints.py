@@ -1,4 +1,4 @@
-"""What to say about a token that the grammar does not take: what it would take, and what was probably meant."""
+"""Messages for a token that the grammar does not accept: what it accepts instead, and what was probably meant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLOSING = frozenset({"RPAREN", "RBRACKET", "RBRACE"})
 
 
 def unexpected(token: Token, expected: Collection[str], read: Sequence[Any]) -> AflSyntaxError:
-    """`read` is what the parser has on its stack: tokens, and parts of the tree."""
+    """`read` is the parser's stack: tokens, and parts of the tree."""
     opened = next((each for each in reversed(read) if isinstance(each, Token) and each.type == "LBRACE"), None)
     if opened is not None and token.type == "$END":
         return AflSyntaxError(opened.span, "This '{' is never closed", "add '}' where its block ends")

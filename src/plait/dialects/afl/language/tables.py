@@ -1,7 +1,7 @@
-"""The tables of the LALR parser, which Lark makes from `grammar.lark`.
+"""The tables of the LALR parser, which Lark builds from `grammar.lark`.
 
-They are put into the plainest form there is, once a process: Lark's own loop over them takes twice the time, and most
-of the time of checking a program is this loop.
+They are converted to a minimal form once per process: Lark's own loop over its tables takes twice the time, and this
+loop dominates the time of checking a program.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .tree_builder import TreeBuilder
 
 
 class Reduction(NamedTuple):
-    """So many parts become one: what the callback makes of them."""
+    """Replaces a number of parts by one: the result of the callback."""
 
     size: int
     origin: str
@@ -25,7 +25,7 @@ class Reduction(NamedTuple):
 
 
 Actions = Mapping[str, int | Reduction]
-"""By sort of token: the state to go to, or what to reduce first."""
+"""By type of token: the state to go to, or the reduction to do first."""
 
 
 class Tables(NamedTuple):
@@ -34,7 +34,7 @@ class Tables(NamedTuple):
     actions: Mapping[int, Actions]
     """By state."""
     gotos: Mapping[int, Mapping[str, int]]
-    """By state, and by what was reduced."""
+    """By state, and by the rule that was reduced."""
 
 
 @cache
@@ -44,7 +44,7 @@ def tables() -> Tables:
         from lark.lexer import Lexer as LarkLexer
 
     class NoLexer(LarkLexer):
-        """Lark wants one; its own could not ask the parser which words are keywords."""
+        """A stand-in, as Lark requires a lexer; its own could not ask the parser which words are keywords."""
 
         def __init__(self, conf: object) -> None: ...
 

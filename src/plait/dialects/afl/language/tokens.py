@@ -1,7 +1,7 @@
-"""The words and signs of AFL.
+"""The words and symbols of AFL.
 
-Keywords count only where the grammar expects them, so a word is one by three rules: the grammar takes it here, it does
-not follow a dot, and neither `:` nor `=` follows it.
+Keywords count only where the grammar expects them: a word is a keyword if the grammar accepts it here, it does not
+follow a dot, and neither `:` nor `=` follows it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIGNS = {
 } | dict.fromkeys(("||", "&&", "==", "!=", "<", "<=", ">", ">=", "++", "*", "/", "%"), "OPERATOR")
 
 DECLARING = frozenset({"NAMESPACE", "USE", "EVENT", "FACET", "WORKFLOW", "SCHEMA", "IMPLICIT"})
-"""What starts a declaration: reading goes on here after an error."""
+"""What starts a declaration: parsing resumes here after an error."""
 DOCUMENTED = frozenset({"NAMESPACE", "EVENT", "FACET", "WORKFLOW", "SCHEMA"})
 
 NAMES = {
@@ -54,7 +54,7 @@ NAMES = {
 
 
 def shown(type: str) -> str:
-    """A sort of token, in a message."""
+    """The name of a token type in a message."""
     found = NAMES.get(type)
     if found is not None:
         return found
@@ -63,7 +63,7 @@ def shown(type: str) -> str:
 
 
 class Token:
-    """Not frozen, and no tuple: a large program has hundreds of thousands."""
+    """A token. Not frozen, and not a tuple, because a large program has hundreds of thousands."""
 
     __slots__ = ("end", "start", "type", "value")
 
@@ -79,4 +79,4 @@ class Token:
 
 
 class Comment(Token):
-    """Beside the program."""
+    """A comment, which is kept apart from the program."""

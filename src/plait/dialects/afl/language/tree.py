@@ -1,6 +1,6 @@
-"""The syntax tree of AFL: one frozen node a construct, as it was written.
+"""The syntax tree of AFL: one frozen node per construct, as it was written.
 
-Every node has `start` and `end`, offsets into the text of its file. Two nodes are the same program if they differ in
+Every node has `start` and `end`, offsets into the text of its file. Two trees are the same program if they differ in
 these alone (`same_program`).
 """
 
@@ -64,7 +64,7 @@ class Concat(Node, frozen=True, gc=False):
 
 
 class Group(Node, frozen=True, gc=False):
-    """Parentheses: kept, because people write them to be read."""
+    """Parentheses: kept, because they are written for readers."""
 
     inner: Expression
 
@@ -75,7 +75,7 @@ class Index(Node, frozen=True, gc=False):
 
 
 class Member(Node, frozen=True, gc=False):
-    """`.name` of something that is no reference."""
+    """`.name` of anything but a reference."""
 
     target: Expression
     name: Name
@@ -129,7 +129,7 @@ class Script(Node, frozen=True, gc=False):
     braces: bool
     """Between braces, or else a string."""
     code_start: int
-    """Of the brace or the quote."""
+    """The offset of the brace or the quote."""
 
 
 class Yield(Node, frozen=True, gc=False):
@@ -145,7 +145,7 @@ class SysAssert(Node, frozen=True, gc=False):
 
 
 class Block(Node, frozen=True, gc=False):
-    """What stands between the braces of a body."""
+    """The contents of a body's braces."""
 
     statements: tuple[Statement, ...]
     yields: tuple[Yield, ...]
@@ -214,7 +214,7 @@ class Prompt(Node, frozen=True, gc=False):
 
 
 class Doc(Node, frozen=True, gc=False):
-    """A doc comment without its stars."""
+    """A doc comment without its asterisks."""
 
     description: str
     parameters: tuple[tuple[str, str], ...]
@@ -276,7 +276,7 @@ _PLACES = ("start", "end", "code_start")
 
 
 def same_program(one: object, other: object) -> bool:
-    """Whether two trees differ in nothing but places."""
+    """Whether two trees differ only in places."""
     return _content(one) == _content(other)
 
 

@@ -1,4 +1,4 @@
-"""Makes the syntax tree while the parser reads: one method for each rule of the grammar, given its parts."""
+"""Builds the syntax tree during parsing: one method for each rule of the grammar, given its parts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from .tree import (
 )
 
 Parts = list[Any]
-"""Of a rule: tokens and what other methods made. The grammar says which, so nothing is checked again."""
+"""The parts of a rule: tokens and results of other methods. The grammar determines which, so nothing is checked."""
 
 PROMPT_KEYS = ("system", "template", "model")
 MAX_INT = 2**63
@@ -65,7 +65,7 @@ _MAX_DIGITS = 19
 
 
 class TreeBuilder:
-    """Keeps nothing: one serves all parsers. Docs are attached by the parser, which knows the comments."""
+    """Stateless: one instance serves all parsers. The parser attaches doc comments, since it knows the comments."""
 
     def start(self, parts: Parts) -> File:
         members = parts[0]
@@ -194,7 +194,7 @@ class TreeBuilder:
         return Step(name.start, end, _name(name), call, tuple(bodies), catch)
 
     def yield_statement(self, parts: Parts) -> list[Yield]:
-        """Each `with` is one more yield."""
+        """Each further `with` is another yield."""
         word, call = parts
         first = Call(call.start, call.mixins[0].start if call.mixins else call.end, call.target, call.arguments, ())
         found = [Yield(word.start, call.end if not call.mixins else first.end, first)]
@@ -332,7 +332,7 @@ class TreeBuilder:
 
 
 def documented(file: File, docs: dict[int, Comment]) -> File:
-    """With the doc comments, by the offset of what each describes."""
+    """Attaches doc comments, by the offset of what each describes."""
     if not docs:
         return file
     return msgspec.structs.replace(file, members=tuple(_with_docs(each, docs) for each in file.members))
@@ -383,7 +383,7 @@ def _name(token: Token) -> Name:
 
 
 def _path(name: Name) -> tuple[Name, ...]:
-    """The parts of a qualified name; between them may be white space, so only their ends are exact when it is not."""
+    """The parts of a qualified name; if it contains white space, only the offsets of its ends are exact."""
     parts = name.text.split(".")
     if len(parts) == 1:
         return (name,)

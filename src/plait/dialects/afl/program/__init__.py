@@ -1,1 +1,1 @@
-"""A compiled program as the machine reads it: declarations, blocks and statements, indexed once."""
+"""A compiled program as the machine uses it: declarations, blocks and statements, indexed once."""

@@ -1,4 +1,4 @@
-"""The parts of a program that the machine walks over. Expressions stay as they were compiled."""
+"""The parts of a program that the machine visits. Expressions stay in their compiled form."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Literal
 Expr = Mapping[str, Any]
 Path = tuple[str, ...]
 Refs = tuple[Path, ...]
-"""The step references of some expressions, each as its path."""
+"""Step references of expressions, each as its path."""
 
 Place = Mapping[str, Any]
-"""Where a part stands in its source, as the compiled form says it: `line`, `column`, `endLine`, `endColumn`, and
-`sourceId` where there are several files. Empty if it was compiled without."""
+"""The place of a part in its source, as in the compiled form: `line`, `column`, `endLine`, `endColumn`, and `sourceId`
+if there are several files. Empty if it was compiled without places."""
 NOWHERE: Place = MappingProxyType({})
 
 DeclKind = Literal["facet", "event", "workflow", "schema"]
@@ -43,7 +43,7 @@ class Arg:
 @dataclass(frozen=True, slots=True)
 class Mixin:
     target: str
-    """Qualified."""
+    """A qualified name."""
     args: tuple[Arg, ...]
     alias: str
     implicits: tuple[Arg, ...]
@@ -53,13 +53,13 @@ class Mixin:
 @dataclass(frozen=True, slots=True)
 class Call:
     target: str
-    """Qualified."""
+    """A qualified name."""
     args: tuple[Arg, ...]
     mixins: tuple[Mixin, ...]
     implicits: tuple[Arg, ...]
-    """What implicits give, the strongest only."""
+    """Arguments from implicits, only the strongest of each name."""
     refs: Refs
-    """Of its arguments and those of its mixins."""
+    """References in its arguments and those of its mixins."""
     place: Place = field(default_factory=lambda: NOWHERE)
 
 
@@ -80,10 +80,10 @@ class Yield:
     id: str
     call: Call
     level: int
-    """Whose it is: 0 is the owner of its block, 1 the owner of the block that this one stands in, and so on."""
+    """The target: 0 is the owner of its block, 1 the owner of the block around that, and so on."""
     mixin: str
     alias: str
-    """Of that owner, where it is for one of its mixins."""
+    """The mixin of the target and its alias, if the yield is for one."""
     place: Place = field(default_factory=lambda: NOWHERE)
 
 
@@ -105,7 +105,7 @@ class Case:
     refs: Refs
     block: Block
     text: str = ""
-    """Where its condition stands, for people."""
+    """The text of its condition, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +119,11 @@ class Block:
     entries: Mapping[str, tuple[int, Statement | Sys | Yield]] = field(
         default_factory=dict[str, "tuple[int, Statement | Sys | Yield]"]
     )
-    """All that it holds by id, each with its place."""
+    """All its entries by id, each with its position."""
     variable: str = ""
     iterable: Expr | None = None
     refs: Refs = ()
-    """Of the iterable, or of all conditions."""
+    """References in the iterable, or in all conditions."""
     cases: tuple[Case, ...] = ()
     script: Script | None = None
     place: Place = field(default_factory=lambda: NOWHERE)
@@ -132,7 +132,7 @@ class Block:
 @dataclass(frozen=True, slots=True)
 class Catch:
     block: Block
-    """Of the kind `steps` or `when`."""
+    """A block of kind `steps` or `when`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +145,11 @@ class Prompt:
 @dataclass(frozen=True, slots=True)
 class Declaration:
     name: str
-    """Qualified."""
+    """A qualified name."""
     kind: DeclKind
     namespace: str
     params: tuple[Param, ...]
-    """Of a schema: its fields."""
+    """Parameters; for a schema, its fields."""
     returns: tuple[Param, ...]
     mixins: tuple[Mixin, ...]
     script: Script | None
@@ -161,7 +161,7 @@ class Declaration:
 
     @property
     def runs(self) -> bool:
-        """It does something: as a mixin it is a step of its own."""
+        """Whether it does work: as a mixin it is then a step of its own."""
         return self.kind == "event" or bool(self.bodies) or self.script is not None
 
     @property

@@ -37,7 +37,7 @@ def _read(program: Program, nodes: Sequence[Any], namespace: str) -> None:
         match node["type"]:
             case "Namespace":
                 _read(program, node.get("declarations") or (), str(node["name"]))
-            case "ImplicitDecl":  # calls have what it gives them
+            case "ImplicitDecl":  # its arguments are already in the calls
                 pass
             case _:
                 found = declaration(node, namespace)

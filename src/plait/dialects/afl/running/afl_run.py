@@ -1,7 +1,7 @@
-"""A run in memory: its state, its nodes, and who must be looked at next.
+"""A run in memory: its state, its nodes, and the steps to be driven next.
 
-An iteration looks only at those to whom something has happened, so that its cost does not grow with the run: what
-ended in one iteration is delivered to whoever waits for it at the start of the next.
+An iteration visits only steps that something has happened to, so that its cost does not grow with the run: ends of
+one iteration are delivered to their waiters at the start of the next.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class AflRun:
         self.state = state
         self.program = program
         self.run_id = run_id
-        """That its steps are named after: of a fork, the run whose past it has."""
+        """The run from which step ids derive: for a fork, the original run."""
         self.nodes: dict[str, StepNode] = {}
         self.attention: dict[str, StepNode] = {}
-        """Who is driven in the next iteration."""
+        """Steps to drive in the next iteration."""
         self.settled: list[StepNode] = []
-        """Who ended in this one."""
+        """Steps that ended in this iteration."""
         self.waiters: dict[str, list[tuple[StepNode, str]]] = {}
-        """By step: blocks whose statements wait for it."""
+        """By step id: blocks with a statement that waits for it."""
         self.hopeless: set[str] = set()
         """Steps that will never be created."""
         self.waiting = 0
-        """Steps that wait for outside work."""
+        """The number of steps that wait for outside work."""
         self.folded = False
-        """Records changed without the nodes: they are made anew before the next decision."""
+        """Whether records changed without the nodes, which are then rebuilt before the next decision."""
         self.folded = bool(state.steps)
 
     @property
@@ -57,7 +57,7 @@ class AflRun:
     # -- nodes ---------------------------------------------------------------------------------------------------
 
     def attach(self, record: StepRecord) -> StepNode:
-        """The node of a record whose surroundings are there already."""
+        """Creates the node of a record whose surroundings have theirs already."""
         container = self.nodes.get(record.container_id)
         block = self.nodes.get(record.block_id)
         node = StepNode(record, len(self.nodes), container, block)
@@ -125,18 +125,18 @@ class AflRun:
     def event_of(self, node: StepNode) -> EventRecord | None:
         return self.state.events.get(event_id(node.id, node.record.generation))
 
-    # -- who must be looked at -----------------------------------------------------------------------------------
+    # -- which steps to visit ------------------------------------------------------------------------------------
 
     def attend(self, node: StepNode | None) -> None:
         if node is not None and not node.terminal:
             self.attention[node.id] = node
 
     def settle(self, node: StepNode) -> None:
-        """It has ended; whoever waits for it hears of it in the next iteration."""
+        """Notes that a step has ended; its waiters are told for the next iteration."""
         self.settled.append(node)
 
     def deliver(self) -> None:
-        """What ended in this iteration reaches whoever waits for it, for the next one."""
+        """Tells waiters about the steps that ended in this iteration, for the next one."""
         settled, self.settled = self.settled, []
         for node in settled:
             node.noticed = True
@@ -173,7 +173,7 @@ class AflRun:
         self.attend(block)
 
     def abandon(self, block: StepNode) -> None:
-        """A block that creates nothing any more: what it has not created will never be."""
+        """Stops a block from creating steps: those it has not created never will be."""
         if block.gave_up or block.plan is None:
             return
         block.gave_up = True
@@ -184,7 +184,7 @@ class AflRun:
                 self.give_up(self.id_of(block.record.container_id, block.id, key))
 
     def give_up(self, id: str) -> None:
-        """A step that will never be: whoever waits for it waits for nothing."""
+        """Tells the waiters of a step that it will never be created."""
         self.hopeless.add(id)
         for block, key in self.waiters.pop(id, ()):
             self._tell_waiting(block, key, id, complete=False)
@@ -192,7 +192,7 @@ class AflRun:
     # -- after a load --------------------------------------------------------------------------------------------
 
     def rebuild(self) -> None:
-        """Nodes and what they know, from the records alone: as after the last commit."""
+        """Rebuilds nodes and their counters from the records alone: as after the last commit."""
         self.nodes, self.attention, self.settled, self.waiters, self.waiting = {}, {}, [], {}, 0
         self.hopeless = set()
         for record in self.state.steps.values():
@@ -212,14 +212,14 @@ class AflRun:
         self.folded = False
 
     def _waits(self, node: StepNode) -> bool:
-        """Who rests in one of these states has asked for something."""
+        """Whether the node's state means that it has requested outside work."""
         state = node.record.state
         if node.plan is not None:
             return node.plan.kind == "script" and state == EXECUTION_CONTINUE
         return state in (EVENT_TRANSMIT, SCRIPTS_BEGIN) and node.table == "STEP"
 
     def _count(self, node: StepNode) -> None:
-        """What a node knows of those inside it."""
+        """Derives the counters of a node from the nodes inside it."""
         state = node.record.state
         if state == MIXIN_BLOCKS_CONTINUE:
             inside = node.mixins
@@ -239,12 +239,12 @@ class AflRun:
 
 
 def elements(plan: Block) -> Block:
-    """What each element of a foreach runs."""
+    """The block that each element of a foreach runs."""
     return Block("steps", plan.steps, plan.sys, plan.yields, plan.named, plan.entries)
 
 
 def bodies_of(node: StepNode) -> tuple[tuple[Block, ...], Body]:
-    """The statement's own, or else those of what it calls."""
+    """The statement's own bodies, or else those of the declaration it calls."""
     if node.statement is not None and node.statement.bodies:
         return node.statement.bodies, "statement"
     return (() if node.declaration is None else node.declaration.bodies), "declaration"

@@ -1,4 +1,4 @@
-"""What a step is called with: its arguments, what mixins and implicits add, and the defaults of its facet."""
+"""The params of a step: its arguments, what mixins and implicits add, and the defaults of its facet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def evaluated(args: tuple[Arg, ...], scope: Scope) -> Values:
 
 
 def initialize(it: Iteration, node: StepNode) -> None:
-    """All expressions of a step become values, which are its params; of a schema, its returns."""
+    """Evaluates all expressions of a step into its params; for a schema, into its returns."""
     match node.record.object_type:
         case "Workflow":
             _root(it, node)
@@ -43,7 +43,7 @@ def initialize(it: Iteration, node: StepNode) -> None:
 
 
 def scope_of(run: AflRun, node: StepNode) -> Scope:
-    """Of the block that a statement is written in."""
+    """The scope of the block that contains a statement."""
     assert node.block is not None
     return BlockScope(run, node.block)
 
@@ -123,7 +123,7 @@ def with_defaults(params: tuple[Any, ...], given: Values) -> Values:
 
 
 def mixins_of(node: StepNode) -> list[tuple[Mixin, bool]]:
-    """Those of the signature first, then those of the call; and whether each is of the signature."""
+    """Mixins of the signature, then those of the call; and whether each is of the signature."""
     signature = () if node.declaration is None else node.declaration.mixins
     written = () if node.call is None else node.call.mixins
     return [*((each, True) for each in signature), *((each, False) for each in written)]
@@ -148,7 +148,7 @@ def _check(it: Iteration, node: StepNode, given: Mapping[str, Any], declaration:
 
 
 def check_types(it: Iteration, node: StepNode, given: Mapping[str, Any], params: tuple[Any, ...], what: str) -> None:
-    """A wrong type is a warning; under `strict` an error."""
+    """A wrong type is a warning; with `strict`, an error."""
     for param in params:
         if param.name in given and (text := misfit(given[param.name], param.type, it.run.program)):
             said = f"{what} '{param.name}' of {node.record.facet_name or node.record.statement_name}: {text}"

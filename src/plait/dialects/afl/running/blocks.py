@@ -1,7 +1,7 @@
-"""Blocks: they create the steps whose dependencies are complete, and end when all that is inside has.
+"""Blocks: they create the steps whose dependencies are complete, and end when everything inside has.
 
-What a block waits for is found once, when it begins: `pending` has its statements with the steps that each still
-needs, `ready` those that need none any more. Yields wait for all other statements of the block.
+The dependencies of a block's statements are found once, when it begins: `pending` has its statements with the steps
+that each still needs, `ready` those that need none any more. Yields wait for all other statements of the block.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .work import ask_script
 
 
 def begin(it: Iteration, node: StepNode) -> bool:
-    """Whether the block goes on to wait for what is inside it."""
+    """Starts the block; returns whether it goes on to wait for what is inside it."""
     plan = node.plan
     assert plan is not None
     match plan.kind:
@@ -54,7 +54,7 @@ def begin(it: Iteration, node: StepNode) -> bool:
 
 
 def go_on(it: Iteration, node: StepNode) -> bool:
-    """Whether all that is inside the block is complete."""
+    """Continues the block; returns whether everything inside it is complete."""
     plan = node.plan
     assert plan is not None
     if plan.kind == "script":
@@ -92,7 +92,7 @@ def _may_look(it: Iteration, node: StepNode, refs: Refs) -> bool:
 
 
 def index(it: Iteration, node: StepNode) -> None:
-    """What each statement waits for. After a load, of those that don't exist yet."""
+    """Finds what each statement waits for; after a load, only for those that don't exist yet."""
     plan = node.plan
     assert plan is not None
     node.indexed = True
@@ -164,7 +164,7 @@ def _create_ready(it: Iteration, node: StepNode) -> None:
 
 
 def _create_yields(it: Iteration, node: StepNode, plan: Block) -> None:
-    """They come last: also after what was done just now, which nothing else will tell of."""
+    """Creates yields last, so that they include those freed by what was just done: nothing else would trigger them."""
     for found in plan.yields if node.left == 0 and not node.failed else ():
         if found.id in node.pending and not node.pending[found.id]:
             del node.pending[found.id]
@@ -203,7 +203,7 @@ def _do_sys(it: Iteration, node: StepNode, sys: Sys) -> None:
         if sys.condition is not None and not holds(sys.condition, scope):
             raise StepError(ASSERT, "sys.assert failed")
         said: dict[str, Any] = {arg.name: evaluate(arg.value, scope) for arg in sys.args}
-    except StepError as failure:  # steps that run are waited for
+    except StepError as failure:  # steps in flight are awaited
         node.failed, node.blame = True, failure.info
         return
     node.record.sys.append(sys.id)
@@ -263,14 +263,14 @@ def _when(it: Iteration, node: StepNode) -> None:
 
 
 def _give_up(it: Iteration, node: StepNode) -> None:
-    """Nothing new is created; what runs is waited for."""
+    """Creates nothing more, and waits for what is in flight."""
     it.run.abandon(node)
     if node.open == 0:
         it.fail(node, _first_error(it, node))
 
 
 def _first_error(it: Iteration, node: StepNode) -> ErrorInfo:
-    """In source order: whichever answer came first, the run ends the same."""
+    """The first error in source order, so that the outcome does not depend on the order of answers."""
     if node.blame is not None:
         return node.blame
     plan = node.plan

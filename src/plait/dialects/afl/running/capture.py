@@ -1,4 +1,4 @@
-"""Yields reach the step that they are for when all its blocks are complete: section 3.5 of the spec.
+"""Yields reach their target step once all its blocks are complete: section 3.5 of the spec.
 
 Later wins: blocks by index; in a block its own yields or script result, then sub-blocks by index, then bodies and
 catches of its steps in source order. Within one foreach, lists of the same field are joined in index order.
@@ -18,7 +18,7 @@ Values = dict[str, Any]
 class Captured:
     own: Values = field(default_factory=dict[str, Any])
     flat: Values = field(default_factory=dict[str, Any])
-    """Of mixins without an alias."""
+    """Values of mixins without an alias."""
     aliased: dict[str, Values] = field(default_factory=dict[str, Values])
 
     def merge(self, other: Captured, *, join: bool = False) -> None:
@@ -34,13 +34,13 @@ def _merge(into: Values, found: Values, *, join: bool) -> None:
         if join and isinstance(value, list) and isinstance(before, list):
             cast("list[Any]", before).extend(cast("list[Any]", value))
         elif join and isinstance(value, list):
-            into[name] = [*cast("list[Any]", value)]  # it will grow, and is another's
+            into[name] = [*cast("list[Any]", value)]  # it will grow, so the original is copied
         else:
             into[name] = value
 
 
 def captured(node: StepNode) -> Captured:
-    """What the yields in a step's blocks give it."""
+    """What the yields in a step's blocks give to the step."""
     found = Captured()
     for block in (*node.blocks, *node.catches):
         if block.complete:
@@ -49,7 +49,7 @@ def captured(node: StepNode) -> Captured:
 
 
 def returns_of(node: StepNode, found: Captured) -> Values:
-    """What is new in the step's returns. A mixin never replaces the facet's own values."""
+    """The additions to the step's returns. A mixin never replaces the facet's own values."""
     record = node.record
     new: Values = {
         name: value
@@ -83,7 +83,7 @@ def _of_block(block: StepNode, step: StepNode) -> Captured:
 
 
 def _take(found: Captured, node: StepNode, step: StepNode) -> None:
-    """A yield is for the owner of its block, for one further out, or for a mixin of one."""
+    """Takes a yield if this step is its target: the owner of its block, one further out, or a mixin of either."""
     target = node.yielded
     assert target is not None
     if _owner(node, target.level) is not step:

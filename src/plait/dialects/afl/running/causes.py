@@ -1,4 +1,4 @@
-"""Which of several failures is the one that people should see."""
+"""Which of several failures to show as the cause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .states import ERROR
 
 
 def cause_among(inside: Iterable[StepNode]) -> StepNode | None:
-    """The first that failed, in the order given. One that failed because another did is no cause of anything."""
+    """The first failure, in the order given. A step that failed because another did is never the cause."""
     found: StepNode | None = None
     for each in inside:
         error = each.record.error

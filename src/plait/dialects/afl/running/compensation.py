@@ -1,4 +1,4 @@
-"""What can be undone: completed events whose handler names a compensator, oldest first."""
+"""The compensations of a run: completed events whose handler names a compensator, oldest first."""
 
 from __future__ import annotations
 

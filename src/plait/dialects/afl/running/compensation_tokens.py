@@ -1,4 +1,4 @@
-"""Tokens of compensators: they name the AFL event that is undone."""
+"""Tokens of compensators: they contain the id of the AFL event that is compensated."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def compensator_token(event_id: str) -> TaskToken:
 
 
 def compensated(token: TaskToken) -> str | None:
-    """The event that a compensator is for; None if the token is not that of one."""
+    """The event that a compensator is for; None if `token` is no compensator's."""
     return token.removeprefix(_COMPENSATE) if token.startswith(_COMPENSATE) else None

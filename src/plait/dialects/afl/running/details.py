@@ -1,6 +1,6 @@
-"""What only this dialect shows of a run: where each step stands in the source, its state, and its iterations.
+"""What only this dialect shows of a run: the place of each step in the source, its state, and its iterations.
 
-These are the `details` of a run's view. The OpenAPI document has them, and the types of the web UI come from there.
+These are the `details` of a run's view. They are part of the OpenAPI document, from which the web UI gets its types.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SourcePlace(msgspec.Struct, frozen=True):
     """Lines and columns count from 1; the end is behind the last character."""
 
     file: int
-    """Which of the files."""
+    """The index of the file."""
     line: int
     column: int
     end_line: int
@@ -39,7 +39,7 @@ class SourceView(msgspec.Struct, frozen=True):
     files: list[str]
     places: list[SourcePlace]
     nodes: dict[str, int]
-    """By node: which of the places. Steps of a loop share theirs."""
+    """Node -> the index of its place. Steps of a loop share theirs."""
 
 
 class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -56,7 +56,7 @@ class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
 class AflDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     workflow: str
     hash: str
-    """Of the compiled form."""
+    """The hash of the compiled form."""
     iteration: int
     pauses: int
     paused: bool
@@ -64,11 +64,11 @@ class AflDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     warnings: list[str]
     versions: dict[str, str]
     bindings: dict[str, Binding]
-    """Who does the AFL events, by facet."""
+    """Bindings by facet."""
     tree: dict[str, StepView]
-    """By node."""
+    """Steps by node."""
     source: SourceView | None = None
-    """None if the program came compiled."""
+    """None if the program was sent compiled."""
 
 
 def run_details(run: AflRun) -> dict[str, Any]:
@@ -139,12 +139,12 @@ def _place(node: StepNode) -> Place:
 
 
 def _head(statement: Place, call: Place) -> Place:
-    """A statement without its bodies, which have steps of their own."""
+    """The place of a statement without its bodies, whose steps have places of their own."""
     if not statement or not call:
         return statement
     return {**statement, "endLine": call["endLine"], "endColumn": call["endColumn"]}
 
 
 def _first_line(place: Place) -> Place:
-    """Of what holds others: what is inside has places of its own."""
+    """The first line of a container: its contents have places of their own."""
     return {**place, "endLine": place["line"], "endColumn": place["column"]} if place else place

@@ -1,4 +1,4 @@
-"""Cancel, deadline and limits: one commit ends all live steps, and withdraws what is open."""
+"""Cancel, deadline and limits: one commit ends all live steps, and withdraws open events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .results import withdrawal
 
 
 def end_live(it: Iteration, why: ErrorInfo) -> None:
-    """Nothing is caught. Late answers change nothing."""
+    """Ends live steps without any catch. Late answers change nothing."""
     run = it.run
     for event in run.state.events.values():
         if event.state == "event.Created":

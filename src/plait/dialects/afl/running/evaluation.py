@@ -1,4 +1,4 @@
-"""Expressions of a program, evaluated in a scope; what is wrong with one fails the step."""
+"""Evaluates expressions of a program in a scope; an error fails the step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .scope import Scope
 
 
 def evaluate(expr: Expr, scope: Scope) -> Any:
-    """Raises `StepError`."""
+    """Returns the value; raises `StepError`."""
     try:
         return worth(expr, scope)
     except ExpressionError as error:
@@ -22,7 +22,7 @@ def evaluate(expr: Expr, scope: Scope) -> Any:
 
 
 def holds(expr: Expr, scope: Scope) -> bool:
-    """Raises `StepError`."""
+    """Returns the verdict; raises `StepError`."""
     try:
         return is_true(expr, scope)
     except ExpressionError as error:

@@ -1,4 +1,4 @@
-"""How an AFL event is tried: the built-in mixins `Timeout` and `Retry` of its step, over what its handler says."""
+"""The retry policy of an AFL event: the mixins `Timeout` and `Retry` of its step, over its handler's settings."""
 
 from __future__ import annotations
 

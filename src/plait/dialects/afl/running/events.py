@@ -1,6 +1,6 @@
 """The events of the dialect: section 6 of the spec.
 
-Each carries the three versions; what is absent from a stored event is the first version of all, `1.0` and `1.0.0`.
+Each carries the three versions; a version that a stored event lacks is the very first, `1.0` or `1.0.0`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class StepCreated(AflLogEvent, frozen=True, tag="afl.step.created"):
 
 
 class StepMoved(AflLogEvent, frozen=True, tag="afl.step.moved"):
-    """All moves of one step in one iteration; the states between the two are those of its table."""
+    """All moves of one step in one iteration; the states between the two follow from its table."""
 
     step_id: str
     source: str
     to: str
     params: Raw = ABSENT
-    """What changed, by name."""
+    """Changed values by name."""
     returns: Raw = ABSENT
     dependencies: list[str] = []
     """Steps that it waited for, and that were complete."""
@@ -51,7 +51,7 @@ class StepMoved(AflLogEvent, frozen=True, tag="afl.step.moved"):
 class StepFailed(AflLogEvent, frozen=True, tag="afl.step.failed"):
     step_id: str
     state: str
-    """In which it failed."""
+    """The state in which it failed."""
     error: ErrorInfo
 
 
@@ -64,7 +64,7 @@ class StepCaught(AflLogEvent, frozen=True, tag="afl.step.caught"):
 class StepReopened(AflLogEvent, frozen=True, tag="afl.step.reopened"):
     step_id: str
     state: str
-    """From which it goes on."""
+    """The state from which it continues."""
 
 
 class StepUpdated(AflLogEvent, frozen=True, tag="afl.step.updated"):
@@ -82,7 +82,7 @@ class WhenEvaluated(AflLogEvent, frozen=True, tag="afl.when.evaluated"):
 
 class SysDone(AflLogEvent, frozen=True, tag="afl.sys"):
     step_id: str
-    """Of the block."""
+    """The id of the block."""
     statement_id: str
     kind: str
     values: Raw = NULL
@@ -103,7 +103,7 @@ class EventCompleted(AflLogEvent, frozen=True, tag="afl.event.completed"):
     attempt: int
     result: Raw
     message: str = ""
-    """The id of the message that answered it, where that was one."""
+    """The id of the message that answered it, if one did."""
 
 
 class EventFailed(AflLogEvent, frozen=True, tag="afl.event.error"):
@@ -114,7 +114,7 @@ class EventFailed(AflLogEvent, frozen=True, tag="afl.event.error"):
 
 
 class EventWithdrawn(AflLogEvent, frozen=True, tag="afl.event.withdrawn"):
-    """Its run ended first: nobody waits for an answer."""
+    """The run ended first: nobody waits for an answer."""
 
     event_id: str
     step_id: str
@@ -137,7 +137,7 @@ class ContinueIgnored(AflLogEvent, frozen=True, tag="afl.continue.ignored"):
 
 
 class IterationEnded(AflLogEvent, frozen=True, tag="afl.iteration"):
-    """The last of its decision."""
+    """The last event of its decision."""
 
     n: int
     created: int
@@ -151,9 +151,9 @@ class AflForked(AflLogEvent, frozen=True, tag="afl.forked"):
     source: str
     at: int
     results: dict[str, Any] = {}
-    """By event: what is its result in the fork."""
+    """By event: its result in the fork."""
     input: Raw = ABSENT
-    """Another one than that of the source; the fork is from the start."""
+    """Replaces the input of the original run; the fork then begins at the start."""
 
 
 AflEvent = (

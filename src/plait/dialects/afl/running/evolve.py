@@ -31,7 +31,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 def begun(event: RunStarted) -> AflState:
-    """The state as its start makes it."""
+    """The initial state of a run."""
     data: Any = event.data
     start = data if isinstance(data, AflStart) else _recorded(data)
     return AflState(start, event.input, deadline=event.deadline, seq=1)

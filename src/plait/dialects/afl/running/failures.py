@@ -32,7 +32,7 @@ _TYPES: Final = {
 
 
 class StepError(Exception):
-    """A step fails."""
+    """Fails a step."""
 
     def __init__(self, code: str, message: str, type: str = "", cause: ErrorInfo | None = None) -> None:
         super().__init__(message)
@@ -40,7 +40,7 @@ class StepError(Exception):
 
 
 class LimitReached(Exception):
-    """The run takes up more than it may: it fails as a whole, and no catch is asked."""
+    """The run exceeds a limit: it fails as a whole, without any catch."""
 
     def __init__(self, what: str, value: int, limit: int, setting: str) -> None:
         text = f"{value:,} {what}; the limit is {limit:,} ({setting})"
@@ -53,14 +53,14 @@ def error(code: str, message: str, type: str = "", cause: ErrorInfo | None = Non
 
 
 def at_step(node: StepNode, found: ErrorInfo) -> ErrorInfo:
-    """The same, with the place where it happened; the innermost is kept."""
+    """The same error with the place where it happened; the innermost place is kept."""
     if found.ops:
         return found
     return replace(found, ops=[node.id], label=path_words(node), attrs={**found.attrs, "path": path_of(node)})
 
 
 def after(attempts: int, found: ErrorInfo) -> ErrorInfo:
-    """The same error, of an event that was tried so often."""
+    """The same error, with the number of attempts of its event."""
     if attempts < 2 or found.kind == "child":
         return found
     attrs = {**found.attrs, "attempts": attempts}

@@ -1,4 +1,4 @@
-"""A fork: another run with the same past up to the end of some iteration."""
+"""A fork: another run with the same history up to the end of some iteration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARTS = ("input", "results")
 
 
 def fork(run: AflRun, source: RunId, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
-    """`at` is the number of an event, rounded down to the end of an iteration, or a step that it does again."""
+    """`at` is the number of an event, rounded down to the end of an iteration, or a step to redo."""
     if unknown := [key for key in edits if key not in _PARTS]:
         raise InvalidInput("kernel.bad_edit", f"edits have no part '{unknown[0]}'", fix='use "input" or "results"')
     if "input" in edits:
@@ -44,7 +44,7 @@ def _rounded(run: AflRun, at: int | str | None) -> int:
         raise InvalidInput("kernel.bad_fork", f"there is no event {wanted}", fix=f"use 1 to {last}")
     place = bisect_right(ends, wanted)
     while place and at is None and state.end_seq and ends[place - 1] >= last:
-        place -= 1  # the iteration that ended it is done again
+        place -= 1  # the iteration that ended it is redone
     return ends[place - 1] if place else 1
 
 

@@ -1,4 +1,4 @@
-"""One iteration as it grows: what steps did, kept until its end, when it becomes events.
+"""One iteration as it grows: changes of steps are kept until its end, when they become events.
 
 A step that moves is changed at once, in memory. Its moves are one event, made at the end.
 """
@@ -32,7 +32,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What does not change from decision to decision."""
+    """What stays the same between decisions."""
 
     info: RunInfo
     limits: Limits
@@ -45,7 +45,7 @@ class Moved:
     returns: set[str] = field(default_factory=set[str])
     dependencies: list[str] = field(default_factory=list[str])
     after: list[Event] = field(default_factory=list[Event])
-    """That it failed or was caught."""
+    """Events of its failure or of a catch."""
     created: bool = False
 
 
@@ -61,12 +61,12 @@ class Iteration:
     created: int = 0
     published: int = 0
     over: bool = False
-    """The run has ended, or ends with this decision."""
+    """Whether the run has ended, or ends with this decision."""
 
-    # -- what is recorded at once --------------------------------------------------------------------------------
+    # -- recorded immediately ------------------------------------------------------------------------------------
 
     def record(self, event: Event) -> None:
-        """Of what is folded by whoever records it."""
+        """Records an event that its caller has folded already."""
         self.decision.events.append(event)
         self.run.state.seq += 1
 
@@ -126,7 +126,7 @@ class Iteration:
         if around_node is not None:
             around_node.open += 1
         self.moved[id] = Moved(record.state, created=True)
-        # The record goes on changing; the event is what it was
+        # The record keeps changing; the event must not
         copy = msgspec.structs.replace(
             record, params={}, returns={}, cases=[], sys=[], dependencies=[*record.dependencies]
         )
@@ -153,13 +153,13 @@ class Iteration:
         self._moved(node).returns.update(found)
 
     def waited_for(self, node: StepNode, found: list[str]) -> None:
-        """Steps that a block needed, now that they are complete."""
+        """Notes steps that a block needed, now that they are complete."""
         if found:
             node.record.dependencies.extend(found)
             self._moved(node).dependencies.extend(found)
 
     def fail(self, node: StepNode, found: ErrorInfo, *, catchable: bool = True) -> None:
-        """It is caught, or has ended as an error."""
+        """Fails a step: a catch takes over, or the step ends as an error."""
         record, why = node.record, at_step(node, found)
         moved = self._moved(node)
         state = record.state
@@ -184,7 +184,7 @@ class Iteration:
     # -- its end -------------------------------------------------------------------------------------------------
 
     def flush(self) -> int:
-        """What steps did becomes events; how many moved."""
+        """Turns the changes of steps into events; returns how many steps moved."""
         count = 0
         for id, moved in self.moved.items():
             node = self.run.nodes[id]
@@ -215,5 +215,5 @@ class Iteration:
 
 
 def _part(values: dict[str, Any], names: set[str]) -> Raw:
-    """In the order that they have in memory: a log folds to the same bytes."""
+    """Values in the order they have in memory, so that folding the log yields the same bytes."""
     return Raw(_encode({name: value for name, value in values.items() if name in names})) if names else ABSENT

@@ -1,4 +1,4 @@
-"""The machine of the `afl` dialect: what each input of a run comes to."""
+"""The machine of the `afl` dialect: what follows from each input of a run."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class AflMachine:
         self._run: AflRun | None = None
         self._reopened = False
         self._forked = False
-        """Nothing of what its log has as under way is: another run's past was copied."""
+        """Whether this is a fresh fork, where nothing that its copied log has in flight really is."""
 
     @property
     def run(self) -> AflRun:
@@ -83,10 +83,10 @@ class AflMachine:
 
     def evolve(self, event: Event, at: Millis) -> None:
         if self._reopened and isinstance(event, RunReopened):
-            self._reopened = False  # it was folded when it was decided
+            self._reopened = False  # already folded when it was decided
         elif isinstance(event, RunStarted):
             self._take(begun(event))
-        elif self._run is not None:  # else it was cancelled before it was started
+        elif self._run is not None:  # otherwise it was cancelled before it was started
             self._forked = self._forked or isinstance(event, AflForked)
             fold(self._run.state, event, at)
             if isinstance(event, AflLogEvent):
@@ -198,7 +198,7 @@ class AflMachine:
             case _:
                 assert_never(request.mode)
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         forked, self._forked = self._forked, False
@@ -219,11 +219,11 @@ class AflMachine:
         return None if self._run is None else run_details(self.run)
 
     def close(self) -> None:
-        """Holds nothing of the world."""
+        """Does nothing: the machine holds no resources."""
 
 
 def _cancel(it: Iteration, request: Cancel) -> None:
-    """One commit ends live steps, withdraws open events, and cancels children."""
+    """Ends live steps, withdraws open events, and cancels children in one commit."""
     if it.over:
         return
     if request.cause == "cancel":

@@ -1,7 +1,7 @@
-"""A step in memory: its record, what it is in the program, and who is around it.
+"""A step in memory: its record, its part of the program, and the nodes around it.
 
-Records are what lasts. Nodes are made from them, in order of creation, when a run is read; so whoever made a node
-was there before it.
+Records are what is stored. Nodes are rebuilt from them in order of creation when a run is loaded, so that a node's
+creator always exists before it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .state import StepRecord
 from .states import COMPLETE, TABLE_OF, TERMINAL, TableName
 
 SELF: Final = ""
-"""Among what a block waits for: the block itself, where its source or its conditions wait for steps."""
+"""The key in `pending` for the block itself, whose source or conditions wait for steps."""
 
 _ELEMENT: Final = re.compile(r"\[(\d+)\]")
 
@@ -30,7 +30,7 @@ Body = Literal["declaration", "statement"]
 NO_MEMBERS: Final[dict[str, StepNode]] = {}
 NO_PENDING: Final[dict[str, set[str]]] = {}
 NO_READY: Final[list[str]] = []
-"""Of whatever is no block, which are most: shared, and never written to."""
+"""Shared by all nodes that are not blocks, which are most; never modified."""
 
 
 @dataclass(slots=True, eq=False)
@@ -40,57 +40,57 @@ class StepNode:
     container: StepNode | None = None
     block: StepNode | None = None
     declaration: Declaration | None = None
-    """Of the facet that it runs."""
+    """The declaration of the facet that it runs."""
     statement: Statement | None = None
     call: Call | None = None
     yielded: Yield | None = None
     plan: Block | None = None
-    """Of a block."""
+    """Blocks only."""
     body: Body = "declaration"
-    """Of a block."""
+    """Blocks only."""
     namespace: str = ""
-    """Of the declaration that it is written in."""
+    """The namespace of the declaration in which it is written."""
     depth: int = 0
-    """Declarations around it that run."""
+    """The number of enclosing declarations that run."""
     place: int = 0
-    """Of a block, sub-block or mixin: which."""
+    """The index of a block, sub-block or mixin."""
 
-    # Who is inside
+    # Nodes inside
     blocks: Sequence[StepNode] = ()
     catches: Sequence[StepNode] = ()
     mixins: Sequence[StepNode] = ()
     subs: Sequence[StepNode] = ()
     members: dict[str, StepNode] = field(default_factory=lambda: NO_MEMBERS)
-    """Of a block: its steps and yields, by statement."""
+    """Blocks only: steps and yields, by statement."""
 
-    # What is known of them: all that ended before this iteration
+    # What is known of them: only what ended before this iteration
     open: int = 0
-    """Blocks, mixins, steps or sub-blocks that have not ended."""
+    """The number of blocks, mixins, steps or sub-blocks that have not ended."""
     failed: bool = False
-    """One of them ended as an error."""
+    """Whether one of them ended as an error."""
     left: int = 0
-    """Of a block: statements that are not complete."""
+    """Blocks only: the number of statements that are not complete."""
     left_yields: int = 0
     pending: dict[str, set[str]] = field(default_factory=lambda: NO_PENDING)
-    """Of a block: statements that are not created yet, with the steps that each still waits for."""
+    """Blocks only: statements not yet created, with the steps that each still waits for."""
     ready: list[str] = field(default_factory=lambda: NO_READY)
-    """Of a block: statements whose last dependency has completed."""
+    """Blocks only: statements whose last dependency has completed."""
     upstream: str = ""
-    """Of a block: a failed step that one of its statements waits for."""
+    """Blocks only: a failed step that one of its statements waits for."""
     gave_up: bool = False
-    """Of a block: it creates nothing any more."""
+    """Blocks only: whether it creates nothing any more."""
     blame: ErrorInfo | None = None
-    """Of a block: why it fails, where that is none of its steps."""
+    """Blocks only: why it fails, if not because of one of its steps."""
     noticed: bool = False
-    """It had ended before this iteration."""
+    """Whether it had ended before this iteration."""
     indexed: bool = False
-    """Of a block: what it waits for is known."""
+    """Blocks only: whether its dependencies are known."""
 
     # Outside work
     asked: bool = False
-    """It waits for a script or an AFL event."""
+    """Whether it has requested a script or an AFL event."""
     answered: bool = False
-    """The answer came with the input of this iteration."""
+    """Whether the answer came with the input of this iteration."""
 
     @property
     def id(self) -> str:
@@ -110,7 +110,7 @@ class StepNode:
 
     @property
     def done(self) -> bool:
-        """Complete before this iteration: what dependants, blocks and containers may know."""
+        """Whether it was complete before this iteration, as dependants, blocks and containers may know."""
         return self.noticed and self.record.state == COMPLETE
 
     @property
@@ -127,7 +127,7 @@ class StepNode:
 
     @property
     def all_catches(self) -> list[tuple[Catch, Body]]:
-        """A declaration's own goes first."""
+        """A declaration's own catch comes first."""
         if self.table != "STEP":
             return []
         own = None if self.declaration is None else self.declaration.catch
@@ -138,7 +138,7 @@ class StepNode:
 
 
 def added(nodes: Sequence[StepNode], node: StepNode) -> Sequence[StepNode]:
-    """With one more. Most nodes have nobody inside: a list is made for the first."""
+    """Appends a node. Most have no nodes inside: the list is created for the first."""
     if isinstance(nodes, list):
         nodes.append(node)
         return nodes
@@ -146,7 +146,7 @@ def added(nodes: Sequence[StepNode], node: StepNode) -> Sequence[StepNode]:
 
 
 def step_id(run_id: str, container: str, block: str, statement: str) -> str:
-    """The same for the same place of the same run: creating a step twice is impossible."""
+    """Equal for the same place in the same run: a step can't be created twice."""
     return hashlib.blake2b(f"{run_id}\0{container}\0{block}\0{statement}".encode(), digest_size=12).hexdigest()
 
 
@@ -160,7 +160,7 @@ def _unnamed(record: StepRecord) -> str:
 
 
 def path_of(node: StepNode) -> str:
-    """The names of the steps around it, and its own. Blocks and cases after the first are numbered: `a#2` is the step
+    """The names of the enclosing steps, and its own. Blocks and cases after the first are numbered: `a#2` is the step
     `a` of the second; elements are in brackets: `[0]/a`."""
     names: list[str] = []
     at = node
@@ -176,7 +176,7 @@ def path_of(node: StepNode) -> str:
 
 
 def label_of(node: StepNode) -> str:
-    """Blocks have no name: they are called by their kind and place."""
+    """The name shown; blocks have none, and are shown by kind and place."""
     record = node.record
     if not node.is_block:
         return record.statement_name or f"yield {record.facet_name.rpartition('.')[2]}"
@@ -188,7 +188,7 @@ def label_of(node: StepNode) -> str:
 
 
 def shown_path(node: StepNode) -> str:
-    """Blocks stand behind the step that has them."""
+    """The path with blocks after the step that has them."""
     path = path_of(node)
     if not node.is_block or node.record.element is not None:
         return path
@@ -196,7 +196,7 @@ def shown_path(node: StepNode) -> str:
 
 
 def path_words(node: StepNode) -> str:
-    """The path as people say it: `[0]/a` is `item 1 / a`."""
+    """The path in words: `[0]/a` is `item 1 / a`."""
     return " / ".join(_ELEMENT.sub(_item, name) for name in shown_path(node).split("/"))
 
 

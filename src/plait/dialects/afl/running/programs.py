@@ -1,4 +1,4 @@
-"""Programs by the hash of their compiled form: read once, however many runs of one there are."""
+"""Programs by the hash of their compiled form: read once, and shared by their runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Programs:
         self._known: dict[str, Program] = {}
 
     def of(self, start: AflStart) -> Program:
-        """Refuses what this engine can't read: the run stays as it is until one can."""
+        """Raises if this engine can't read the program: the run stays as it is until one can."""
         check_readable(start)
         found = self._known.get(start.hash)
         if found is None:

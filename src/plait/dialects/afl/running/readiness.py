@@ -1,4 +1,4 @@
-"""Whether a step to whom something has happened has anything to do: else it is not looked at."""
+"""Whether a step that something has happened to can do anything; otherwise it is not driven."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be under way, from state alone: after a load, and in a fork."""
+"""The effects that must be in flight, from state alone: after a load, and in a fork."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .work import event_effect, script_task
 
 
 def under_way(run: AflRun, run_id: RunId, *, forked: bool) -> list[Effect]:
-    """Tasks that were begun and have not ended. Children go on by themselves, but those of a fork are another's."""
+    """Tasks that were started and have not ended. Children continue by themselves, but a fork needs its own."""
     found = (_effect(run, run_id, node) for node in run.nodes.values() if node.waits)
     return [each for each in found if each is not None and (forked or not isinstance(each, StartChild))]
 

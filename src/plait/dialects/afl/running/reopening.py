@@ -1,4 +1,4 @@
-"""Going on with what failed: event steps get a new event, and whatever failed through them waits again."""
+"""Retrying what failed: event steps get a new event, and whatever failed because of them waits again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .states import COMPLETE, ERROR, EVENT_TRANSMIT
 
 
 def retry(it: Iteration, request: Resume) -> None:
-    """All event steps that failed."""
+    """Retries all event steps that failed."""
     if it.run.state.status == "completed":
         raise _nothing("every step has succeeded")
     leaves = [node for node in it.run.nodes.values() if _failed_event(node)]
@@ -26,7 +26,7 @@ def retry(it: Iteration, request: Resume) -> None:
 
 
 def settle_letter(it: Iteration, request: Resume) -> None:
-    """A person has decided about a dead letter: its step alone is tried again."""
+    """Applies a person's decision about a dead letter: only its step is retried."""
     if request.verdict != "retry":
         return
     event = it.run.state.events.get(request.token or TaskToken(""))
@@ -47,7 +47,7 @@ def _failed_event(node: StepNode) -> bool:
 
 
 def _counts(node: StepNode) -> bool:
-    """Whether its failure is still that of all around it: nobody has caught it since, and gone on without it."""
+    """Whether everything around the step still fails because of it: no catch has handled the failure since."""
     at, around = node, node.block or node.container
     while around is not None:
         if at.block is None:
@@ -70,7 +70,7 @@ def _reopen(it: Iteration, leaves: list[StepNode]) -> None:
     if run.state.status != "running":
         it.decision.reopen = "retry"
         it.decision.retried = tuple(TaskToken(event.event_id) for leaf in leaves if (event := run.event_of(leaf)))
-        fold(run.state, RunReopened("retry"), it.now)  # the kernel puts it before what this decision records
+        fold(run.state, RunReopened("retry"), it.now)  # the kernel records it before the events of this decision
     chosen: dict[str, StepNode] = {}
     waited = [node for node in run.nodes.values() if _lacked(node)]
     for leaf in (*leaves, *waited):
@@ -93,7 +93,7 @@ def _reopen(it: Iteration, leaves: list[StepNode]) -> None:
 
 
 def _lacked(node: StepNode) -> bool:
-    """A block that failed because what it waited for had."""
+    """Whether a block failed because a step that it waited for had failed."""
     error = node.record.error
     return node.is_block and error is not None and error.code == UPSTREAM and _counts(node)
 

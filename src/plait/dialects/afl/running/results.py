@@ -54,7 +54,7 @@ def child_finished(it: Iteration, child: ChildFinished) -> None:
 
 
 def _waiting(it: Iteration, token: TaskToken) -> StepNode | None:
-    """The step whose open event a token names: what else comes has been heard before, or is another's."""
+    """The step whose open event a token names; anything else was answered before, or is not an event."""
     event = it.run.state.events.get(token)
     node = None if event is None or event.state != "event.Created" else it.run.nodes.get(event.step_id)
     if node is None or not node.asked or node.record.state != EVENT_TRANSMIT:
@@ -77,7 +77,7 @@ def _event_returned(it: Iteration, node: StepNode, attempt: int, output: Any) ->
 
 
 def as_returns(node: StepNode, output: Any) -> dict[str, Any]:
-    """A result that is no object is wrapped if there is exactly one return."""
+    """Wraps a result that is not an object if there is exactly one return."""
     if output is None:
         return {}
     if isinstance(output, dict):
@@ -123,7 +123,7 @@ def _release(it: Iteration, node: StepNode) -> None:
 
 
 def of_task(found: ErrorInfo) -> ErrorInfo:
-    """The kernel's own errors in the words of the dialect."""
+    """Translates the kernel's own errors to those of the dialect."""
     if found.code in _TIMEOUTS:
         return error(EVENT_TIMEOUT, found.message, cause=found)
     inner = found.cause if found.kind == "exhausted" and found.cause is not None else found
@@ -133,7 +133,7 @@ def of_task(found: ErrorInfo) -> ErrorInfo:
 
 
 def _type(found: ErrorInfo) -> str:
-    """As the agent says it; of a Python exception, which has a trace, the name of its class without the module."""
+    """The type that the agent gave; for a Python exception, which has a trace, its class name without the module."""
     return found.type.rpartition(":")[2] if found.trace else found.type
 
 
@@ -214,7 +214,7 @@ def _not_waiting(it: Iteration, node: StepNode | None, given: dict[str, Any]) ->
 
 
 def update(it: Iteration, node: StepNode, returns: dict[str, Any], message: str) -> None:
-    """Partial returns, stored while the agent works."""
+    """Stores partial returns while the agent works."""
     node.record.returns.update(returns)
     it.record(StepUpdated(node.id, Raw(_encode(returns)), message))
 
@@ -236,7 +236,7 @@ def withdrawal(it: Iteration, event: EventRecord) -> list[CancelTask | CancelChi
 
 
 def set_result(it: Iteration, token: TaskToken, result: dict[str, Any]) -> None:
-    """Of a fork: what an event that is open in it has returned."""
+    """In a fork: sets the result of an event that is open in it."""
     node = _waiting(it, token)
     if node is not None:
         _event_returned(it, node, 1, result)

@@ -1,7 +1,7 @@
-"""What names mean where they are written: section 1.7 of the spec.
+"""The resolution of names: section 1.7 of the spec.
 
-`find` says which step a name stands for, also when that step does not exist yet: dependencies are found before
-anything is evaluated. `BlockScope` and `OwnScope` give values.
+`find` says which step a name refers to, even if that step does not exist yet: dependencies are found before
+anything is evaluated. `BlockScope` and `OwnScope` provide values.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class StepTarget:
 
     id: str
     waits_for: str
-    """The step that must be complete: its owner, of a step inside another's body."""
+    """The step that must be complete: for a step in another's body, that other step."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerTarget:
-    """The step whose body this is: nobody waits for it."""
+    """The step whose body this is: nothing waits for it."""
 
     node: StepNode
 
@@ -112,7 +112,7 @@ def dependencies(run: AflRun, block: StepNode, refs: Refs) -> Iterator[str]:
 
 
 class BlockScope:
-    """Of what is written in a block. What is not there is a `KeyError`."""
+    """The scope inside a block. Unknown names are a `KeyError`."""
 
     __slots__ = ("_block", "_run")
 
@@ -145,7 +145,7 @@ class BlockScope:
 
 
 def _inputs(block: StepNode) -> Iterator[Mapping[str, Any]]:
-    """What `$` stands for, innermost first."""
+    """The value of `$`, innermost first."""
     at: StepNode = block
     while True:
         owner = at.container
@@ -178,7 +178,7 @@ def _inputs(block: StepNode) -> Iterator[Mapping[str, Any]]:
 
 
 class OwnScope:
-    """Of what is written in a declaration's head: its own parameters, nothing of its caller."""
+    """The scope of a declaration's head: its own parameters, nothing of its caller."""
 
     __slots__ = ("_params",)
 

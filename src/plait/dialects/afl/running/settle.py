@@ -19,7 +19,7 @@ from .steps import drive
 
 
 def iterate(it: Iteration) -> None:
-    """Drives all to whom something has happened, and says what follows."""
+    """Drives all steps that something has happened to, and decides what follows."""
     run, state = it.run, it.run.state
     try:
         _drive_all(it)
@@ -44,7 +44,7 @@ def iterate(it: Iteration) -> None:
 
 
 def close(it: Iteration, *, again: bool = False, paused: bool = False) -> None:
-    """What steps did becomes events, and the iteration has ended."""
+    """Turns the changes of steps into events, and ends the iteration."""
     state = it.run.state
     moved = it.flush()
     state.iteration += 1
@@ -78,7 +78,7 @@ def _finish(it: Iteration, root: StepNode) -> None:
 
 
 def fail_run(it: Iteration, why: ErrorInfo) -> None:
-    """As a whole: what is live ends, what is open is withdrawn."""
+    """Fails the run as a whole: live steps end, open events are withdrawn."""
     end_live(it, why)
     close(it)
     it.effect(Finish("failed", error=why))

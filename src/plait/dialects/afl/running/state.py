@@ -1,4 +1,4 @@
-"""What is known of a run: all that its events say, as one structure that a snapshot holds."""
+"""The state of a run: all that its events say, as one structure that a snapshot stores."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Binding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     kind: HandlerKind = "remote"
     name: str = ""
-    """Of the function or the queue."""
+    """The name of the function or the queue."""
     url: str = ""
     dialect: str = ""
     definition: Any = None
-    """Of a child run."""
+    """The definition of a child run."""
     queueing: dict[str, Any] = {}
-    """The queue that it waits on, if it does: `queue`, `priority`, `partition`, `dedup_id`, `delay_ms`."""
+    """The queue that a child waits on, if any: `queue`, `priority`, `partition`, `dedup_id`, `delay_ms`."""
     timeout: float | None = None
     """Seconds of one attempt."""
     max_attempts: int = 1
@@ -39,7 +39,7 @@ class Binding(msgspec.Struct, frozen=True, omit_defaults=True):
     """Seconds before the second attempt."""
     factor: float = 2.0
     compensate: str = ""
-    """The facet that undoes it."""
+    """The facet that compensates it."""
 
 
 class AflStart(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -47,20 +47,20 @@ class AflStart(msgspec.Struct, frozen=True, omit_defaults=True):
 
     workflow: str
     hash: str
-    """Of the compiled form."""
+    """The hash of the compiled form."""
     compiled: Raw
     bindings: dict[str, Binding] = {}
-    """By facet."""
+    """Bindings by facet."""
     strict: bool = False
     workflow_version: str = WORKFLOW_VERSION
     step_schema_version: str = STEP_SCHEMA_VERSION
     runtime_version: str = RUNTIME_VERSION
     sources: tuple[SourceFile, ...] = ()
-    """As it was written, for people to read; none if it came compiled."""
+    """The source as written, for people to read; empty if it was sent compiled."""
 
 
 class Element(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one sub-block of a foreach is for."""
+    """The element of a foreach that a sub-block is for."""
 
     var: str
     index: int
@@ -68,7 +68,7 @@ class Element(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A case of a `when`."""
+    """The verdict on a case of a `when`."""
 
     index: int
     chosen: bool
@@ -77,7 +77,7 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StepRecord(msgspec.Struct, omit_defaults=True, gc=False):
-    """A step, as it is stored. Mutable, as is all of the state: one is made for every step of every run."""
+    """A step, as it is stored. Mutable, like all of the state, because one is made for every step of every run."""
 
     id: str
     object_type: ObjectType
@@ -96,26 +96,26 @@ class StepRecord(msgspec.Struct, omit_defaults=True, gc=False):
     element: Element | None = None
     cases: list[Judged] = []
     sys: list[str] = []
-    """Of a block: its `sys` statements that are done."""
+    """Blocks only: `sys` statements that are done."""
     caught: int = 0
-    """How many of its catches have been entered."""
+    """The number of its catches that were entered."""
     failed_in: str = ""
-    """The state in which it failed, while it is caught or when it has ended so."""
+    """The state in which it failed, while it is caught or once it has ended as an error."""
     generation: int = 0
-    """How often it was reopened: part of the id of its AFL event."""
+    """The number of times it was reopened: part of the id of its AFL event."""
     dependencies: list[str] = []
     created_at: Millis = Millis(0)
     ended_at: Millis | None = None
     created_in: int = 0
     ended_in: int = 0
-    """The iterations that created and ended it."""
+    """The iterations that created and ended it; 0 if none did."""
     workflow_version: str = WORKFLOW_VERSION
     step_schema_version: str = STEP_SCHEMA_VERSION
     runtime_version: str = RUNTIME_VERSION
 
 
 class EventRecord(msgspec.Struct, omit_defaults=True, gc=False):
-    """An AFL event: a request for outside work. That it is dispatched or processed is in the row of its task."""
+    """An AFL event: a request for outside work. Whether it is dispatched or processed is in the row of its task."""
 
     event_id: str
     event_type: str
@@ -130,7 +130,7 @@ class EventRecord(msgspec.Struct, omit_defaults=True, gc=False):
     ended_at: Millis | None = None
     opened: int = 0
     closed: int = 0
-    """The numbers of the events of the log that did so, for forks."""
+    """The numbers of the log events that opened and closed it, for forks."""
     workflow_version: str = WORKFLOW_VERSION
     step_schema_version: str = STEP_SCHEMA_VERSION
     runtime_version: str = RUNTIME_VERSION
@@ -142,15 +142,15 @@ class AflState(msgspec.Struct, omit_defaults=True):
     status: RunStatus = "running"
     started: bool = False
     steps: dict[str, StepRecord] = {}
-    """In order of creation."""
+    """Steps in order of creation."""
     events: dict[str, EventRecord] = {}
-    """In order of creation."""
+    """AFL events in order of creation."""
     done: list[str] = []
-    """Completed events, in order of completion: what a rollback undoes, last first."""
+    """Completed events, in order of completion: a rollback undoes the last first."""
     undone: list[str] = []
     iteration: int = 0
     again: bool = False
-    """Another iteration is due."""
+    """Whether another iteration is due."""
     pauses: int = 0
     paused: bool = False
     warnings: list[str] = []
@@ -160,8 +160,8 @@ class AflState(msgspec.Struct, omit_defaults=True):
     end_seq: int = 0
     """The number of the event that ended it; 0 while it runs."""
     heard: list[str] = []
-    """The last messages, by id: one that is delivered twice is heard once."""
+    """Ids of the last messages: a repeated delivery is ignored."""
     given: dict[str, Any] = {}
-    """Of a fork: results that are set for events that are open in it."""
+    """In a fork: results that are set for events that are open in it."""
     iterations_at: list[int] = []
     """The numbers of the events that closed each iteration, for forks."""

@@ -45,7 +45,7 @@ COMPLETE: Final = "state.statement.Complete"
 ERROR: Final = "state.statement.Error"
 
 RESERVED: Final = frozenset(("state.statement.scripts.Begin", "state.statement.scripts.End"))
-"""Named by the language, in no table."""
+"""Reserved by the language, but in no table."""
 
 TERMINAL: Final = frozenset((COMPLETE, ERROR))
 
@@ -114,7 +114,7 @@ TABLE_OF: Final[Mapping[ObjectType, TableName]] = {
 
 
 class IllegalTransition(Exception):
-    """A step was to move in a way that its table does not have: nothing of such a decision is kept."""
+    """A step was to move in a way that its table does not allow; such a decision is dropped as a whole."""
 
     def __init__(self, table: TableName, current: str, wanted: str) -> None:
         super().__init__(f"{table}: no step goes from {current} to {wanted}")
@@ -131,7 +131,7 @@ def check_move(table: TableName, current: str, wanted: str) -> None:
 
 
 def passed(table: TableName, current: str, reached: str) -> list[str]:
-    """The states that a step has gone through on its way, without the first, with the last."""
+    """The states that a step has passed, without the first, with the last."""
     found: list[str] = []
     following = TABLES[table]
     state: str | None = current

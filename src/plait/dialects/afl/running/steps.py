@@ -1,4 +1,4 @@
-"""What a step does in each of its states. A handler says whether the step goes on to the next state."""
+"""The work of a step in each of its states. A state's function says whether the step moves to the next state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Handler = Callable[[Iteration, StepNode], bool]
 
 
 def drive(it: Iteration, node: StepNode) -> None:
-    """Through its table, until it has ended, waits, or has nothing to do."""
+    """Moves a step through its table until it has ended, waits, or has nothing to do."""
     while not node.terminal:
         state = node.record.state
         try:
@@ -29,7 +29,7 @@ def drive(it: Iteration, node: StepNode) -> None:
         except StepError as failure:
             it.fail(node, failure.info)
             continue
-        if node.record.state == state:  # else it failed or was caught
+        if node.record.state == state:  # otherwise it failed or was caught
             it.move(node, TABLES[node.table][state])
 
 
@@ -81,7 +81,7 @@ def _await_mixins(it: Iteration, node: StepNode) -> bool:
 
 
 def _await(node: StepNode, inside: Sequence[StepNode]) -> bool:
-    """All of them are waited for, also when one has failed."""
+    """Waits for all mixins, even if one has failed."""
     if node.open:
         return False
     if node.failed:
@@ -160,7 +160,7 @@ def _capture(it: Iteration, node: StepNode) -> bool:
 
 
 def _fill_returns(it: Iteration, node: StepNode) -> bool:
-    """Declared returns that are still missing get their default."""
+    """Declared returns that are still missing get their defaults."""
     if node.declaration is None or not any(each.default is not None for each in node.declaration.returns):
         return True
     before = node.record.returns

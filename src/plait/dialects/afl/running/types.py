@@ -10,7 +10,7 @@ _LARGEST = 2**63
 
 
 def misfit(value: Any, type: Any, program: Program) -> str:
-    """What is wrong with it; empty if nothing is. Null fits every type."""
+    """The misfit of a value, or an empty string. Null fits every type."""
     return "" if value is None or _fits(value, type, program) else f"expected {shown(type)}, got {kind_of(value)}"
 
 
@@ -37,7 +37,7 @@ def _fits(value: Any, type: Any, program: Program) -> bool:
 
 
 def _fits_schema(value: Any, name: str, program: Program) -> bool:
-    """An object with its fields, all optional; extra ones are kept."""
+    """An object with the schema's fields, all optional; extra ones are kept."""
     if not isinstance(value, dict):
         return False
     found = program.find(name)

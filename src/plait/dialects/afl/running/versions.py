@@ -1,4 +1,4 @@
-"""Which stored versions this engine can read: the same major, and not a newer minor."""
+"""The stored versions that this engine can read: the same major, and not a newer minor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as people see it: its steps, what became of each, what contains them and what they wait for."""
+"""A run as people see it: its steps with their outcomes, what contains them and what they wait for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .work import child_run_id, script_token
 
 _ENDED: Final = ("cancelled", "deadline")
 _SHOWN: Final = 5_000
-"""Steps; those that failed or are live come first."""
+"""Steps shown; failed and live ones come first."""
 
 Facts = Mapping[TaskToken, TaskFacts]
 
@@ -36,7 +36,7 @@ def shown_steps(run: AflRun) -> list[StepNode]:
     if len(every) <= _SHOWN:
         return every
     chosen = {each.id for each in sorted(every, key=lambda node: (node.complete, node.ordinal))[:_SHOWN]}
-    for id in list(chosen):  # with all that is around them
+    for id in list(chosen):  # include everything around them
         at: StepNode | None = run.nodes[id]
         while at is not None:
             chosen.add(at.id)
@@ -126,7 +126,7 @@ def _absent(run: AflRun, node: StepNode) -> Iterator[Node]:
 
 
 def absent_id(run: AflRun, block: StepNode, statement: Statement) -> str:
-    """Of a step that its block has not created: the one that it will have."""
+    """The id that a step will get once its block creates it."""
     return run.id_of(block.record.container_id, block.id, statement.id)
 
 

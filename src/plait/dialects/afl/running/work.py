@@ -29,7 +29,7 @@ CALL_HANDLER: Final = "afl.handler"
 RUN_SCRIPT: Final = "afl.script"
 SCRIPT_TOKEN: Final = "script:"
 AGENT_QUEUE: Final = "afl:"
-"""Begins the names of the queues that agents poll: one a facet."""
+"""Prefix of the queues that agents poll: one per facet."""
 
 _RETRIED: Final = (408, 425, 429)
 _JSON: Final = {"Accept": "application/json", "Content-Type": "application/json"}
@@ -38,7 +38,7 @@ _SCRIPT_POLICY: Final = Policy(timeout=SCRIPT_SECONDS + 5, retry=Retry(max_attem
 
 
 def code_name(handler: str) -> str:
-    """As engines tell each other which handlers they have."""
+    """The name under which engines announce a handler."""
     return f"afl:{handler}"
 
 
@@ -82,7 +82,7 @@ def script_task(run_id: RunId, node: StepNode, script: Script, params: Mapping[s
 
 
 def ask_event(it: Iteration, node: StepNode) -> None:
-    """The event is made with the commit of this iteration, and dispatched after it."""
+    """The event is recorded with the commit of this iteration, and dispatched after it."""
     record, run = node.record, it.run
     id = event_id(node.id, record.generation)
     payload = Raw(_encode({**record.returns, **record.params}))
@@ -145,7 +145,7 @@ def _task_input(run_id: RunId, binding: Binding, node: StepNode, event: EventRec
 
 
 def _prompt(node: StepNode, event: EventRecord) -> AgentInput:
-    """An event facet that has a prompt and no other handler: the model answers with its returns, and has no tools."""
+    """An event facet with a prompt and no other handler: the model answers with its returns, and has no tools."""
     declaration = node.declaration
     assert declaration is not None
     assert declaration.prompt is not None

@@ -16,7 +16,7 @@ _Pattern = Annotated[str, Meta(min_length=1, max_length=200)]
 
 class ClaimEvents(Body, frozen=True, kw_only=True):
     agent: WorkerName
-    """Shown to people: who does the event."""
+    """The name of the agent, shown to people."""
     facets: Annotated[tuple[_Pattern, ...], Meta(min_length=1, max_length=100)] = ("*",)
     """Names or patterns, such as `geo.*`."""
     max: Annotated[int, Meta(ge=1, le=100)] = 1
@@ -37,7 +37,7 @@ class AgentTask(Shape, frozen=True, kw_only=True):
     step_id: str
     payload: Any
     prompt: str | None = None
-    """Of a facet with a prompt: its text, filled in."""
+    """The text of the facet's prompt, filled in, if it has one."""
     idempotency_key: str
     """Equal on all attempts."""
     timeout_ms: int | None = None
@@ -45,7 +45,7 @@ class AgentTask(Shape, frozen=True, kw_only=True):
 
 class AgentTasks(Shape, frozen=True, kw_only=True):
     tasks: list[AgentTask]
-    """Empty if none came within `wait_ms`."""
+    """Empty if none arrived within `wait_ms`."""
 
 
 class HeldEvent(Body, frozen=True, kw_only=True):
@@ -79,4 +79,4 @@ class FailEvent(Body, frozen=True, kw_only=True):
 
 class Applied(Shape, frozen=True, kw_only=True):
     applied: bool
-    """False: it came too late, or was said before."""
+    """False: it came too late, or was a repetition."""

@@ -1,4 +1,4 @@
-"""`plait afl check`: everything that is wrong with a program, at once."""
+"""`plait afl check`: all errors and warnings of a program, at once."""
 
 from __future__ import annotations
 

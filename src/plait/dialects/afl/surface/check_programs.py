@@ -1,4 +1,4 @@
-"""A program that was checked, for `plait afl check` and for `plait check FILE.afl`."""
+"""A checked program, for `plait afl check` and for `plait check FILE.afl`."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ class CheckedProgram:
 
 
 def check_files(paths: list[Path], libraries: list[Path] | None = None, *, strict: bool = False) -> CheckedProgram:
-    """The files are one program."""
+    """Checks the files as one program."""
     sources = read_program_files(paths, libraries)
     return CheckedProgram(sources, read_program(sources, strict=strict).diagnostics)

@@ -1,4 +1,4 @@
-"""Diagnostics for people, as compilers print them: where and what, the line with a caret, how to mend it."""
+"""Diagnostics in the form of compiler output: place and problem, the line with a caret, and the fix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plait.dialects.afl.language.diagnostic import Diagnostic
 from plait.dialects.afl.language.source_file import SourceFile, SourceText
 
 _WIDTH = 120
-"""Of a line that is shown whole."""
+"""The width of a line that is shown whole."""
 _STYLES = {"error": "red", "warning": "yellow"}
 
 
@@ -47,7 +47,7 @@ def _lines(each: Diagnostic, texts: Mapping[str, SourceText]) -> list[Text]:
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """The part of a long line that the marked one stands in, and where it stands there."""
+    """The part of a long line around the marked place, and the place's offset in it."""
     if len(line) <= _WIDTH:
         return line, start, end
     first = max(0, min(start - _WIDTH // 3, len(line) - _WIDTH))
@@ -58,7 +58,7 @@ def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
 
 
 def _shown(line: str) -> str:
-    """A character is a column: tabs and control characters are shown as one."""
+    """Each character takes one column: tabs and control characters are replaced."""
     return "".join(c if c.isprintable() else " " for c in line)
 
 

@@ -61,7 +61,7 @@ def _say_changed(changed: list[tuple[SourceFile, str]], *, check: bool, diff: bo
 
 
 def _replace(path: Path, text: str) -> None:
-    """As a whole: what interrupts it leaves the old text."""
+    """Replaces the file as a whole: an interruption leaves the old text."""
     target = Path(os.path.realpath(path))
     written = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:

@@ -26,14 +26,14 @@ class NewHandler(Body, frozen=True, kw_only=True):
     kind: Literal["http", "child", "queue"]
     url: Annotated[str, Meta(max_length=2_000)] = ""
     queue: Annotated[str, Meta(max_length=200)] = ""
-    """Whose workers do it; of a child: where it waits for a slot."""
+    """The queue whose workers handle it; for a child, the queue where it waits for a slot."""
     priority: int | None = None
     partition: Annotated[str, Meta(max_length=400)] = ""
     dedup_id: Annotated[str, Meta(max_length=400)] = ""
     delay_ms: Annotated[int, Meta(ge=0)] | None = None
     dialect: Annotated[str, Meta(max_length=40)] = ""
     definition: Any = None
-    """Of a child: `name`, `name@version`, or the definition itself."""
+    """For a child: `name`, `name@version`, or the definition itself."""
     timeout_ms: Annotated[int, Meta(ge=1, le=86_400_000)] | None = None
     max_attempts: Annotated[int, Meta(ge=1, le=1_000)] = 1
     backoff_ms: Annotated[int, Meta(ge=0, le=86_400_000)] = 200
@@ -54,7 +54,7 @@ class ShownHandler(Shape, frozen=True, kw_only=True):
     max_attempts: int = 1
     compensate: str = ""
     local: bool = False
-    """Of this process: it came from code."""
+    """Whether it comes from the code of this process."""
 
 
 class HandlerList(Shape, frozen=True, kw_only=True):
@@ -98,7 +98,7 @@ def _target(body: NewHandler) -> Target:
 
 
 def _queueing(body: NewHandler) -> dict[str, Any]:
-    """Where a child waits first."""
+    """The queue options of a child."""
     found = {name: value for name in QUEUEING_FIELDS if (value := getattr(body, name)) not in ("", None)}
     if problem := flaw(found):
         raise InvalidInput(

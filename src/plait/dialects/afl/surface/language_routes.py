@@ -1,4 +1,4 @@
-"""The tools of the language over HTTP: check, compile, format. They read nothing but what is sent."""
+"""The tools of the language over HTTP: check, compile, format. They read only what is sent."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CompiledProgram(Shape, frozen=True, kw_only=True):
     program: Any
     hash: str
     diagnostics: Sequence[Diagnostic] = ()
-    """Warnings."""
+    """Warnings only."""
 
 
 class FormattedSource(Shape, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ def _compiled(body: CompileBody) -> Compiled:
 
 
 def _sources(body: ProgramBody) -> Sequence[SourceFile] | None:
-    """None if the program came compiled."""
+    """None if the program was sent compiled."""
     given = [each for each in (body.source, body.sources, body.compiled) if each is not None]
     if len(given) != 1:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""What the commands about programs share."""
+"""Common options of the commands about programs."""
 
 from __future__ import annotations
 

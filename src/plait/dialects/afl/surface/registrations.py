@@ -1,4 +1,4 @@
-"""Who does the AFL events of programs, as a Python module says it: `HANDLERS`, a mapping of facets to functions."""
+"""Handlers from a Python module for AFL events: `HANDLERS`, a mapping of facets to functions."""
 
 from __future__ import annotations
 

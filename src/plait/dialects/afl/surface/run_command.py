@@ -28,7 +28,7 @@ from .registrations import registrations
 
 WAITING = 3
 _LOOKS = 0.05
-"""Seconds between looks at whether the run waits for somebody else."""
+"""Seconds between two polls of whether the run waits for others."""
 
 
 def run(
@@ -126,7 +126,7 @@ async def _follow(engine: Engine, handle: Any, timeout: float | None, *, json: b
 
 
 async def _waits_for_others(engine: Engine, handle: Any) -> list[str]:
-    """Returns when nothing of the run is under way here, and says what it waits for."""
+    """Returns once nothing of the run is in flight here, with what it waits for."""
     while True:
         await asyncio.sleep(_LOOKS)
         run = await engine.kernel.peek(await handle.row())

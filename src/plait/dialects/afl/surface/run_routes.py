@@ -29,7 +29,7 @@ class StepFilter(Scoped, frozen=True, kw_only=True):
 class RunSource(Shape, frozen=True, kw_only=True):
     language: str
     files: list[SourceFile]
-    """As they were when the run started; none if the program came compiled."""
+    """The files when the run started; empty if the program was sent compiled."""
 
 
 class EventFilter(Scoped, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """AFL events over HTTP, for agents: the tasks of the queues that are named after facets.
 
-An agent holds one event at a time by a lease, and may read and update the step of that event: nothing else. Whatever
-else it tries is refused with 403, and is in the audit log.
+An agent holds one event at a time by a lease, and may read and update the step of that event only. Any other attempt
+is refused with 403, and recorded in the audit log.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ async def fail(call: Call) -> Answer:
 
 
 async def _applied(call: Call, held: ClaimId, reporting: Any) -> Answer:
-    """What comes late is reported all the same: it is kept as that."""
+    """Late reports are accepted, too, and recorded as late."""
     rows = await call.host.queues.held(held.run_id, held.token)
     mine = any(row.claim == held.claim for row in rows)
     try:
@@ -138,7 +138,7 @@ async def _applied(call: Call, held: ClaimId, reporting: Any) -> Answer:
 
 
 async def _held(call: Call, lease_token: str) -> ClaimId:
-    """What the token proves; it must be for the event that the path names, and that must be of the key's facets."""
+    """Verifies the token: it must be for the event in the path, and that event for one of the key's facets."""
     held = claim_id.read(lease_token, call.namespace)
     if held.token != call.params["id"]:
         raise forbidden("this lease is for another event", "an agent may touch the step of its own event only")

@@ -28,10 +28,10 @@ _PAGE = 1000
 
 
 async def check_workflows(modules: Sequence[ModuleType], request: CheckRequest) -> CheckedWorkflows:
-    """Lints them, then replays all live runs on them, without effects."""
+    """Lints the workflows, then replays all live runs on them, without effects."""
     result = CheckedWorkflows(warnings=_lint(modules))
     if not request.json:
-        _say_warnings(result.warnings)  # at once: what follows may be refused
+        _say_warnings(result.warnings)  # printed at once: the replay may be refused
     where = request.where
     if where is not None and not (request.register and is_missing(where.url)):
         result.replayed = True
@@ -44,7 +44,7 @@ class CheckedWorkflows:
     replayed: bool = False
     checked: int = 0
     findings: list[Finding] = field(default_factory=list[Finding])
-    """Of runs that don't fit, or could not be checked."""
+    """Results of runs that don't fit or could not be checked."""
     warnings: list[Warning] = field(default_factory=list[Warning])
 
     @property
@@ -64,7 +64,7 @@ class CheckedWorkflows:
 
 
 def _lint(modules: Sequence[ModuleType]) -> list[Warning]:
-    """The workflows of these modules, each in the file it is written in."""
+    """Lints the workflows of these modules, each in the file it is written in."""
     files: dict[str, dict[int, str]] = {}
     for module in modules:
         for workflow in (found for found in vars(module).values() if is_workflow(found)):
@@ -77,7 +77,7 @@ def _lint_file(file: str, workflows: dict[int, str]) -> list[Warning]:
     try:
         source = Path(file).read_text("utf-8")
     except OSError:
-        return []  # made at run time: there is no source to look at
+        return []  # created at run time: there is no source
     return lint(source, _relative(file), workflows)
 
 
@@ -101,7 +101,7 @@ async def _replay(db: str, modules: Sequence[ModuleType], result: CheckedWorkflo
 
 
 async def _live_runs(engine: Engine) -> AsyncGenerator[RunRow]:
-    """All of them, of every namespace, page by page."""
+    """All live runs of every namespace, page by page."""
     after = None
     while True:
         rows = await engine.runs(RunFilter(status="running", dialect="code", after=after, limit=_PAGE))
@@ -120,7 +120,7 @@ async def _examine(engine: Engine, row: RunRow) -> Finding:
         return Finding(caller_id(row.id), row.namespace, row.definition, "unreadable", fix=str(error))
 
 
-# -- saying it ---------------------------------------------------------------------------------------------------
+# -- output ------------------------------------------------------------------------------------------------------
 
 
 def _say_warnings(warnings: list[Warning]) -> None:

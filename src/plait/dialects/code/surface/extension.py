@@ -43,7 +43,7 @@ class CodeExtension(Extension):
         return f"put that line into the code, then: {again}"
 
     def nodes(self, view: RunView) -> list[Node]:
-        """What was open when the run ended counts as cancelled."""
+        """Operations that were open when the run ended count as cancelled."""
         if view.status == "running":
             return view.nodes
         return [node if node.ended_at is not None else replace(node, status="cancelled") for node in view.nodes]

@@ -1,7 +1,7 @@
-"""The catalog of a namespace: the steps that are registered there, how they hang together, and how they are.
+"""The catalog of a namespace: the steps registered there, their dependency graph, and their health.
 
 pure     `Catalog` (steps and their `Graph`, in an `Order`) is folded from its events; `registering` checks changes to
-         it, with `cycles`; `Cluster` is folded from what the nodes tell
-on disk  `Catalogs` keeps those of all namespaces in streams, `Health` what the nodes tell of their steps
-beside   `Checkups` looks after the steps with a `Checker`
+         it, with `cycles`; `Cluster` is folded from what the nodes report
+on disk  `Catalogs` keeps the catalogs of all namespaces in streams, `Health` what the nodes report of their steps
+beside   `Checkups` checks the steps with a `Checker`
 """

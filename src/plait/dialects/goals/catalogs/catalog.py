@@ -44,7 +44,7 @@ _snapshot = msgspec.json.Decoder(CatalogSnapshot)
 
 
 class Catalog:
-    """Changed by `apply` and `adopt` alone. `copy` is cheap: a snapshot, or the draft of a transaction."""
+    """Changed only by `apply` and `adopt`. `copy` is cheap: a snapshot, or the draft of a transaction."""
 
     def __init__(self, events: Iterable[CatalogEvent] = ()) -> None:
         self.steps: dict[str, Step] = {}
@@ -61,7 +61,7 @@ class Catalog:
         return found
 
     def adopt(self, other: Catalog, at: Millis) -> None:
-        """Becomes as the draft of a transaction is, all at once."""
+        """Takes over the result of a transaction's draft, all at once."""
         self.steps, self.graph = other.steps, other.graph
         self.last_updated = max(self.last_updated, at)
 
@@ -83,7 +83,7 @@ class Catalog:
 
     @classmethod
     def restore(cls, snapshot: Raw) -> Catalog:
-        """In the order in which they came last, as a fold of all events would have them."""
+        """Restores the steps in the order of their last change, as folding all events would."""
         found = _snapshot.decode(snapshot)
         catalog = cls(map(StepRegistered, found.steps))
         catalog.last_updated = found.last_updated

@@ -1,4 +1,4 @@
-"""Changes to the step catalog that are made together: `engine.catalog.transaction()` gathers them."""
+"""Changes to the step catalog that are made together: `engine.catalog.transaction()` collects them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from plait.dialects.goals.steps.step import Step, emitted
 from plait.kernel.errors import InvalidInput
 
 Declared = Step | StepBuilder | PythonStep[..., Any] | Mapping[str, Any]
-"""A step in any of the ways to write one."""
+"""A step in any of the forms in which it can be written."""
 Handler = Callable[..., Any]
 _AT_A_TIME = 50
-"""Steps that are checked before others get their turn on the event loop."""
+"""Steps checked before the event loop gets a turn."""
 _Way = Literal["register", "update", "upsert"]
 
 
@@ -29,12 +29,12 @@ class _Put:
 
 
 class CatalogChanges:
-    """In the order in which they were asked for: each is checked against those before it."""
+    """Changes in the order of the calls: each is checked against those before it."""
 
     def __init__(self) -> None:
         self._changes: list[_Put | str] = []
         self.removals: dict[str, Removal] = {}
-        """What unregistering did to other steps; known when the changes are made."""
+        """The effects of unregistering on other steps; known once the changes are made."""
 
     def register(self, step: Declared, handler: Handler | None = None) -> Step:
         return self._put("register", step, handler)
@@ -50,7 +50,7 @@ class CatalogChanges:
 
     @property
     def steps(self) -> list[Step]:
-        """Those that are put in."""
+        """The steps that are added or changed."""
         return [each.step for each in self._changes if isinstance(each, _Put)]
 
     @property
@@ -58,7 +58,7 @@ class CatalogChanges:
         return [(each.step, each.handler) for each in self._changes if isinstance(each, _Put) and each.handler]
 
     async def make(self, draft: Draft) -> None:
-        """All of them, or an error; may be asked again with another draft."""
+        """Makes all changes, or raises; may be called again with another draft."""
         for number, change in enumerate(self._changes, 1):
             if number % _AT_A_TIME == 0:
                 await asyncio.sleep(0)
@@ -91,7 +91,7 @@ class CatalogChanges:
 
 
 def _read(declared: object) -> Step:
-    """Whatever way it was written, it goes through the one door; callers may be programs that nobody type-checked."""
+    """Reads every form through `read_step`; callers may be programs without type checking."""
     match declared:
         case Step():
             return read_step(emitted(declared))

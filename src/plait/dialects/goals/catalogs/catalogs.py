@@ -1,8 +1,8 @@
-"""The catalogs of all namespaces, as this process knows them: each a stream of events, folded.
+"""The catalogs of all namespaces, as this process knows them: each folded from a stream of events.
 
-Processes that share a database share its catalogs. One that changes a catalog reads on first, checks the change, and
-appends it at the number that follows; if another process was faster it reads on and checks again. What others did is
-seen at the next `refresh`, which reads only what is new, and a snapshot to begin with.
+Processes that share a database share its catalogs. To change one, a process reads the newest events, checks the
+change, and appends it at the next sequence number; if another process was faster it reads on and checks again. Changes
+of other processes are seen at the next `refresh`, which reads only what is new, starting from a snapshot.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .registering import Draft
 log = logging.getLogger("plait.goals")
 
 Watcher = Callable[[str, Collection[str]], object]
-"""Gets the namespace and the ids of the steps that changed there; must be quick."""
+"""Called with the namespace and the ids of the steps that changed there; must return quickly."""
 
 T = TypeVar("T")
 
@@ -37,13 +37,13 @@ _decoder: msgspec.json.Decoder[CatalogEvent] = msgspec.json.Decoder(CatalogEvent
 
 
 class Watchers:
-    """Those who want to know when something about steps has changed in memory."""
+    """Callbacks for changes of steps in memory."""
 
     def __init__(self) -> None:
         self._watchers: list[Watcher] = []
 
     def add(self, watcher: Watcher) -> Callable[[], None]:
-        """Until what is returned is called."""
+        """Adds a callback; returns the function that removes it."""
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher)
 
@@ -57,13 +57,13 @@ class Watchers:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What is known of one namespace."""
+    """The state of one namespace in this process."""
 
     catalog: Catalog
     stream: Stream
     follower: Follower[CatalogEvent]
     writing: asyncio.Lock
-    """Writers of this process queue up, where they would only be refused by each other's appends."""
+    """Serializes the writers of this process, which would otherwise conflict with each other."""
 
 
 class Catalogs:
@@ -74,33 +74,33 @@ class Catalogs:
         self._watchers = Watchers()
 
     def get(self, namespace: str) -> Catalog:
-        """As it was last read. It goes on changing: `copy` it to keep it."""
+        """The catalog as last read. It keeps changing: `copy` it to keep a version."""
         return self._entry(namespace).catalog
 
     def sequence(self, namespace: str) -> int:
-        """The number of the last event that `get` knows."""
+        """The number of the last event that `get` reflects."""
         return self._entry(namespace).follower.sequence
 
     @property
     def namespaces(self) -> list[str]:
-        """Those that have steps, as far as this process knows."""
+        """The namespaces that have steps, as far as this process knows."""
         return sorted(name for name, entry in self._entries.items() if entry.catalog.steps)
 
     async def refresh(self, namespace: str) -> Catalog:
-        """As it is now, whoever changed it."""
+        """Reads new events, and returns the current catalog."""
         entry = self._entries.get(namespace) or self._entry(namespace)
         if events := await entry.follower.refresh():
             self._tell(namespace, events)
         return entry.catalog
 
     async def refresh_all(self) -> None:
-        """Every namespace that has a catalog."""
+        """Refreshes every namespace that has a catalog."""
         for namespace in await namespaces_of(self._records, _KIND):
             await self.refresh(namespace)
 
     async def change(self, namespace: str, change: Callable[[Draft], Awaitable[T]]) -> T:
-        """Makes a change, all of it or none; durable when this returns. `change` raises to refuse, and is asked again
-        if another process was faster. It may take its time: the catalog has all of it at once, in the end."""
+        """Makes a change, all of it or none; durable when this returns. `change` raises to refuse, and is called again
+        if another process was faster. It may be slow: readers see the whole change at once when it is done."""
         entry = self._entry(namespace)
         async with entry.writing:
             while True:
@@ -108,24 +108,24 @@ class Catalogs:
                 before, draft = entry.follower.sequence, Draft(entry.catalog)
                 result = await change(draft)
                 if entry.follower.sequence != before:
-                    continue  # what others did was read meanwhile
+                    continue  # changes of others were read in the meantime
                 if await entry.follower.append(draft.events, _adopt(entry.catalog, draft)):
                     self._tell(namespace, draft.events)
                     await _keep(entry)
                     return result
 
     async def keep_all(self) -> None:
-        """Snapshots of those that have had many changes since their last: the next process need not read them."""
+        """Snapshots the catalogs with many changes since the last one, so that the next process need not read them."""
         for entry in tuple(self._entries.values()):
             async with entry.writing:
                 await _keep(entry)
 
     async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """What happened to the catalog, past event `after`."""
+        """The events of the catalog after event `after`."""
         return [entry.recorded for entry in await self._entry(namespace).stream.read(after, limit)]
 
     def watch(self, callback: Watcher) -> Callable[[], None]:
-        """Calls back after a catalog in memory has changed, until what is returned is called."""
+        """Calls back after a catalog in memory has changed; returns the function that stops this."""
         return self._watchers.add(callback)
 
     def _entry(self, namespace: str) -> _Entry:
@@ -153,10 +153,10 @@ class Catalogs:
 
 
 async def _keep(entry: _Entry) -> None:
-    """A large catalog is worth a snapshot more rarely."""
+    """Snapshots a catalog if it is due: the larger the catalog, the more events apart."""
     await entry.follower.keep(entry.catalog.snapshot, max(EVERY, len(entry.catalog.steps)))
 
 
 def _adopt(catalog: Catalog, draft: Draft) -> Callable[[Millis], None] | None:
-    """Several changes have their result already; for one, a copy of the catalog would cost more than it spares."""
+    """Adopts the draft's result for several changes; a single one is cheaper to apply than the catalog is to copy."""
     return (lambda at: catalog.adopt(draft.catalog, at)) if len(draft.events) > 1 else None

@@ -1,5 +1,5 @@
-"""Looks after the steps while an engine is open: at each that is new or has changed at once, at those with a
-`health_check` every so often. One task does it all beside the work, which never waits for it.
+"""Checks the health of steps while an engine is open: new and changed steps at once, those with a `health_check`
+periodically. A single background task does it, and work never waits for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .cluster import HEALTHY, UNKNOWN, StepHealth, worst
 log = logging.getLogger("plait.goals")
 
 ROUND: Final = 30.0
-"""Seconds between two looks at a step with a `health_check`."""
+"""Seconds between two checks of a step with a `health_check`."""
 PATIENCE: Final = 3.0
 """Seconds that a service has to answer."""
 _AT_ONCE = 32
@@ -58,7 +58,7 @@ class Checkups:
             self._keeper = None
 
     def look(self, namespace: str, step_ids: Collection[str]) -> None:
-        """At these steps, soon."""
+        """Requests a check of these steps."""
         self._wanted.setdefault(namespace, set()).update(step_ids)
         self._bell.set()
 
@@ -73,7 +73,7 @@ class Checkups:
                     self.look(namespace, step_ids)
 
     async def _rest(self, due: float) -> None:
-        """Until something is wanted, or a round is due; without steps to poll there are no rounds."""
+        """Waits until a check is requested or a round is due; there are no rounds without steps to poll."""
         waiting: list[asyncio.Future[Any]] = [asyncio.ensure_future(self._bell.wait())]
         if any(self._polled.values()):
             waiting.append(asyncio.ensure_future(sleep(self._clock, due - self._clock.monotonic())))
@@ -106,7 +106,7 @@ class Checkups:
 
     async def _check_some(self, namespace: str, todo: Iterator[str], found: dict[str, StepHealth]) -> None:
         for step_id in todo:
-            await asyncio.sleep(0)  # let the work go first
+            await asyncio.sleep(0)  # yields to the runs
             step = self._catalogs.get(namespace).steps.get(step_id)
             polled = self._polled.setdefault(namespace, set())
             if step is not None and is_polled(step):
@@ -124,15 +124,15 @@ class Checkups:
 
 class Probe(Protocol):
     async def __call__(self, url: str) -> str:
-        """Asks a service how it is: what is wrong, or nothing."""
+        """Probes a service; returns what is wrong, or an empty string."""
         ...
 
 
 class Checker:
-    """How a step is on this node: whether its scripts compile, its function is here, its service answers."""
+    """Checks a step on this node: whether its scripts compile, its function is registered, its service answers."""
 
     def __init__(self, compiler: Compiler, knows: Callable[[str], bool], probe: Probe, clock: Clock) -> None:
-        """`knows` tells whether a handler is here."""
+        """`knows` tells whether a handler is registered here."""
         self._compiler = compiler
         self._knows = knows
         self._probe = probe
@@ -178,7 +178,7 @@ def is_polled(step: Step) -> bool:
 
 
 async def sleep(clock: Clock, seconds: float) -> None:
-    """By that clock, whose alarms are only hints to look again."""
+    """Sleeps by that clock; its alarms are only hints to check again."""
     due = clock.monotonic() + seconds
     while (left := due - clock.monotonic()) > 0:
         woken = asyncio.Event()

@@ -1,4 +1,4 @@
-"""How the steps of a namespace are, as each node sees them: folded from events one by one."""
+"""The health of a namespace's steps as each node reports it, folded from events one by one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEALTHY = StepHealth("healthy")
 
 
 def worst(found: Iterable[StepHealth]) -> StepHealth:
-    """Of things that are all needed: one that is unhealthy, else one that is unknown."""
+    """The health of things that are all needed: unhealthy if one is, else unknown if one is."""
     told = list(found)
     order: tuple[Status, ...] = ("unhealthy", "unknown", "healthy")
     return next((each for status in order for each in told if each.status == status), UNKNOWN)
@@ -47,11 +47,11 @@ _snapshot = msgspec.json.Decoder(ClusterSnapshot)
 
 
 class Cluster:
-    """Changed by `apply`, `restore` and `forget` alone."""
+    """Changed only by `apply`, `restore` and `forget`."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, dict[str, StepHealth]] = {}
-        """What each node knows; a step of which it knows nothing is not there."""
+        """The known health of steps by node; steps of unknown health are left out."""
         self.last_updated = Millis(0)
 
     def apply(self, event: StepHealthChanged, at: Millis) -> None:
@@ -63,14 +63,14 @@ class Cluster:
         self.last_updated = max(self.last_updated, at)
 
     def forget(self, alive: Collection[str]) -> None:
-        """What other nodes said. Where each deployment has new names, they would be more and more."""
+        """Drops the reports of nodes that are gone; where each deployment has new names, they would pile up."""
         self.nodes = {node: steps for node, steps in self.nodes.items() if node in alive}
 
     def snapshot(self) -> Raw:
         return Raw(values.plain(ClusterSnapshot(self.nodes, self.last_updated)))
 
     def restore(self, snapshot: Raw) -> set[str]:
-        """Tells which steps may be as they were not before."""
+        """Restores a snapshot; returns the steps whose health may have changed."""
         found, before = _snapshot.decode(snapshot), self.nodes
         self.nodes, self.last_updated = found.nodes, max(self.last_updated, found.last_updated)
         return {
@@ -80,12 +80,12 @@ class Cluster:
         }
 
     def of(self, step_id: str, alive: Collection[str] | None = None) -> StepHealth:
-        """As the worst node sees it, of those that know; `alive` leaves out nodes that are gone."""
+        """The worst health that a node reports of a step; `alive` leaves out nodes that are gone."""
         told = (steps.get(step_id) for node, steps in self.nodes.items() if alive is None or node in alive)
         return worst(each for each in told if each is not None)
 
     def changes(self, node: str, found: Mapping[str, StepHealth]) -> list[StepHealthChanged]:
-        """What is new in what a node found out."""
+        """The events for what differs from the node's last report."""
         known = self.nodes.get(node, {})
         return [
             StepHealthChanged(node, step_id, each.status, each.error)

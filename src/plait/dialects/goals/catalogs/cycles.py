@@ -1,9 +1,9 @@
-"""Whether one more step would close a circle: by its required and optional inputs, or by the goals of its flow.
+"""Whether a new step would close a cycle: by its required and optional inputs, or by the goals of its flow.
 
-A circle that was not there before must go through the new step. By the order of the graph, the rest of it lies between
-the first step that depends on the new one and the last that it depends on; if they come the other way round, the common
-case, there is none. Else two walks start from the new step, one to what it depends on and one to what depends on it, by
-turns and within that stretch; either that ends without meeting the other proves that there is none.
+A cycle that was not there before must contain the new step. By the order of the graph, the rest of it lies between
+the first step that depends on the new one and the last that it depends on; if these come the other way round, the
+common case, there is no cycle. Else two walks start from the new step, one along its dependencies and one along its
+dependents, in turns and within that range; if either ends without meeting the other, there is none.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from .graph import Graph
 
 
 def find_cycle(graph: Graph, step_id: str, ports: Ports) -> tuple[str, ...] | None:
-    """The circle that the step would close, from it back to it along what each depends on.
-
+    """The cycle that the step would close, from it back to it along dependencies.
     The graph must not hold the step (nor, for an update, its old version)."""
     if step_id in ports.goals:
         return (step_id, step_id)
@@ -36,7 +35,7 @@ def find_cycle(graph: Graph, step_id: str, ports: Ports) -> tuple[str, ...] | No
 
 
 def _path(graph: Graph, step_id: str, ports: Ports) -> tuple[str, ...]:
-    """The shortest circle; of several, the first by name."""
+    """The shortest cycle; of several, the first by name."""
     closing = dependents(graph, step_id, ports)
     came: dict[str, str] = {}
     todo = deque([step_id])
@@ -63,20 +62,20 @@ def _traced(came: dict[str, str], last: str, step_id: str) -> tuple[str, ...]:
 
 
 def dependencies(graph: Graph, ports: Ports) -> set[str]:
-    """The steps that a step needs itself."""
+    """The direct dependencies of a step."""
     providers = (step for each in ports.inputs for step in graph.providers(each.name))
     return {*providers, *(goal for goal in ports.goals if goal in graph.ports)}
 
 
 def dependents(graph: Graph, step_id: str, ports: Ports) -> set[str]:
-    """The steps that need a step themselves."""
+    """The direct dependents of a step."""
     consumers = (step for name in ports.outputs for step in graph.ties(name).consumers)
     return {*consumers, *graph.flows.get(step_id, ())}
 
 
 class Walk:
-    """To what a step depends on, within a stretch of the order. One step of the graph after another, each once; each
-    name is crossed once, however many hang on it."""
+    """A walk along the dependencies of a step, within a range of the order. Visits one step of the graph at a time,
+    each once; each name is expanded once, however many steps share it."""
 
     def __init__(self, graph: Graph, step_id: str, ports: Ports, first: int, last: int) -> None:
         self.graph = graph
@@ -85,7 +84,7 @@ class Walk:
         self.seen: set[str] = set()
         self.latest: list[str] = []
         self.left_out: set[str] = set()
-        """Those outside of the stretch that were met."""
+        """Steps met outside the range."""
         self._names: set[str] = set()
         self._todo: deque[str] = deque()
         self._take(self._beyond(step_id, ports))
@@ -125,7 +124,7 @@ class Walk:
 
 
 class Rise(Walk):
-    """To what depends on a step."""
+    """A walk along the dependents of a step."""
 
     def _beyond(self, step_id: str, ports: Ports) -> Iterator[str]:
         for name in ports.outputs:
@@ -135,11 +134,11 @@ class Rise(Walk):
         yield from self.graph.flows.get(step_id, ())
 
 
-# -- the place of a new step -------------------------------------------------------------------------------------------
+# -- the position of a new step ----------------------------------------------------------------------------------------
 
 
 def place(graph: Graph, step_id: str) -> None:
-    """The step is in the graph, and closes no circle."""
+    """Gives a step of the graph, which closes no cycle, its position in the order."""
     while not _placed(graph, step_id):
         graph.order.spread()
 

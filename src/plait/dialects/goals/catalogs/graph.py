@@ -1,7 +1,7 @@
-"""The graph of a catalog: for each name, who provides and who consumes it, and what type it has.
+"""The graph of a catalog: for each name, its providers, its consumers and its type.
 
-It is kept up to date step by step: adding or taking one away costs what that step names, whatever the size of the
-rest. What hangs on a name is a frozen value of sorted tuples, so that a copy of the graph is a copy of its index.
+It is updated step by step: adding or removing one costs in proportion to the names it uses, whatever the size of the
+rest. The entry of a name is a frozen value of sorted tuples, so that copying the graph is copying its index.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ Ids = tuple[str, ...]
 K = TypeVar("K")
 
 _GAP = 1 << 32
-"""Between neighbours, so that others find a place there."""
+"""The gap between neighbouring positions, which leaves room for others."""
 
 
 class Ties(msgspec.Struct, frozen=True, gc=False):
-    """All that hangs on one name."""
+    """The providers and consumers of one name, and its type."""
 
     providers: Ids = ()
     consumers: Ids = ()
     type: str = ""
     typed: Ids = ()
-    """The steps that say the type; the others say `any`."""
+    """The steps that declare the type; the others declare `any`."""
 
 
 NO_TIES = Ties()
 
 
 class Order:
-    """An order of the steps in which each comes after all that it depends on. Any such order will do.
+    """An order of the steps in which each comes after all its dependencies. Any such order will do.
 
-    It makes circles cheap to find: what a new step would close a circle with lies between the first step that depends
-    on it and the last that it depends on. Mostly that is nothing, and the step goes in between. Else the steps in that
-    stretch that depend on it move up behind it, and no others are touched.
+    It makes cycles cheap to find: the rest of a cycle through a new step lies between the first step that depends
+    on it and the last that it depends on. Mostly that range is empty, and the step goes in between. Else the steps in
+    that range that depend on it move up behind it, and no others are touched.
 
         before   … U … x … D …       U depends on the new step S, S depends on D, x depends on U
         after    … D S U x …
@@ -67,7 +67,7 @@ class Order:
         return min((self.places[each] for each in step_ids), default=None)
 
     def put(self, step_ids: Sequence[str], after: int | None, before: int | None) -> bool:
-        """Gives them places in this order, between two others. False if there is no room."""
+        """Gives steps positions in this order, between two others. Returns False if there is no room."""
         count = len(step_ids)
         if before is None:
             start, gap = self._last, _GAP
@@ -83,7 +83,7 @@ class Order:
         return True
 
     def spread(self) -> None:
-        """Makes room everywhere."""
+        """Spreads all positions evenly to make room."""
         ordered = sorted(self.places, key=self.places.__getitem__)
         self._first, self._last = 0, 0
         self.places.clear()
@@ -95,9 +95,9 @@ class Graph:
         self.names: dict[str, Ties] = {}
         self.ports: dict[str, Ports] = {}
         self.flows: dict[str, Ids] = {}
-        """Goal -> the flow steps that want it; the goal itself may not be registered yet."""
+        """Goal -> the flow steps that have it as their goal; the goal itself may not be registered yet."""
         self.order = Order()
-        """Kept by `cycles.place`; graphs are equal whatever it is."""
+        """Maintained by `cycles.place`; ignored when graphs are compared."""
 
     def copy(self) -> Graph:
         found = Graph()

@@ -1,7 +1,7 @@
-"""`Health`: how the steps are, told by each node in a stream of events, and found out by this one.
+"""`Health`: the health of steps, reported by each node in a stream of events, and checked on this node.
 
 A step is healthy where its scripts compile, its function is registered and its `health_check` answers; unknown where
-nothing can be told. A flow is as the worst step of its plan: that is worked out when someone asks, and is no event.
+none of this applies. A flow has the health of the worst step of its plan, computed on demand rather than recorded.
 Health is shown; it never delays work.
 """
 
@@ -29,14 +29,14 @@ from .checkups import Checker, Checkups
 from .cluster import UNKNOWN, Cluster, StepHealth, StepHealthChanged, worst
 
 Alive = Callable[[], Awaitable[Collection[str]]]
-"""The nodes that are up."""
+"""Returns the nodes that are up."""
 
 _KIND = "cluster"
 _decoder = msgspec.json.Decoder(StepHealthChanged)
 
 
 class HealthReport(msgspec.Struct, frozen=True):
-    """Of a namespace: every step of its catalog, and what the nodes say that are up."""
+    """The health of a namespace: of every step of its catalog, and as each live node reports it."""
 
     health: dict[str, StepHealth]
     nodes: dict[str, dict[str, StepHealth]]
@@ -45,7 +45,7 @@ class HealthReport(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What is known of one namespace."""
+    """The state of one namespace in this process."""
 
     cluster: Cluster
     stream: Stream
@@ -53,7 +53,7 @@ class _Entry:
 
 
 class Health:
-    """`open` begins to look after the steps; without it what other nodes say is shown."""
+    """`open` starts the checks; without it, only the reports of other nodes are shown."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Health:
         node: str,
         alive: Alive | None = None,
     ) -> None:
-        """`node` should be a name that stays the same over restarts, so that a restart is no news."""
+        """`node` should be a name that survives restarts, so that a restart changes nothing."""
         self._catalogs = catalogs
         self._records = records
         self._clock = clock
@@ -83,11 +83,11 @@ class Health:
         await self._checkups.close()
 
     def look(self, namespace: str, step_ids: Collection[str]) -> None:
-        """At these steps, soon: what they need here may have changed."""
+        """Requests a check of these steps, whose requirements on this node may have changed."""
         self._checkups.look(namespace, step_ids)
 
     def now(self, namespace: str, step_id: str) -> StepHealth:
-        """As last read; unknown also if there is no such step any more."""
+        """The health as last read; unknown also if there is no such step any more."""
         step = self._catalogs.get(namespace).steps.get(step_id)
         return self._health(namespace, step) if step is not None else UNKNOWN
 
@@ -110,30 +110,30 @@ class Health:
         )
 
     async def refresh(self, namespace: str) -> None:
-        """Reads what the nodes have said since."""
+        """Reads what the nodes have reported since."""
         self._tell(namespace, await self._entry(namespace).follower.refresh())
         if self._ask_alive is not None:
             self._alive = {*await self._ask_alive(), self._node}
 
     async def refresh_all(self) -> None:
-        """Every namespace of which nodes have told something."""
+        """Refreshes every namespace that nodes have reported on."""
         for namespace in await namespaces_of(self._records, _KIND):
             await self.refresh(namespace)
 
     def watch(self, callback: Watcher) -> Callable[[], None]:
-        """Calls back after something that a node told is in memory, until what is returned is called."""
+        """Calls back after a node's report has arrived in memory; returns the function that stops this."""
         return self._watchers.add(callback)
 
     def sequence(self, namespace: str) -> int:
-        """The number of the last event that is known."""
+        """The number of the last known event."""
         return self._entry(namespace).follower.sequence
 
     async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """What the nodes said, past event `after`."""
+        """The reports of the nodes after event `after`."""
         return [entry.recorded for entry in await self._entry(namespace).stream.read(after, limit)]
 
     async def _note(self, namespace: str, found: Mapping[str, StepHealth]) -> None:
-        """Tells what is new in what this node found out."""
+        """Records what has changed on this node."""
         entry = self._entry(namespace)
         while True:
             self._tell(namespace, await entry.follower.refresh())
@@ -177,7 +177,7 @@ class Health:
 
 
 def _flow_steps(catalog: Catalog, flow: Step) -> list[Step]:
-    """The steps that do the work of a flow, however deep it is nested."""
+    """The steps that do the work of a flow, at any depth."""
     given = [name for name, each in flow.inputs() if each.detail.collect != "none"]
     made = plan(catalog, [flow.id], given)
     found: dict[str, Step] = {}

@@ -1,7 +1,7 @@
-"""Changes to a catalog: each is checked against it and gives the events that make it, or an error and no event.
+"""Changes to a catalog: each is checked against it and yields the events that make it, or an error and no event.
 
-The steps have passed `read_step` and `check_scripts` by then. A writer appends the events at the sequence that the
-catalog had; on a conflict it folds what is new and asks again. Several changes at once go through a `Draft`.
+The steps have already passed `read_step` and `check_scripts`. A writer appends the events at the catalog's sequence
+number; on a conflict it folds what is new and asks again. Several changes at once go through a `Draft`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .graph import Graph
 
 
 def register(catalog: Catalog, step: Step) -> list[CatalogEvent]:
-    """A new step. The same again is fine and gives no event; another with its id is refused."""
+    """Adds a new step. An identical step yields no event; a different one with the same id is refused."""
     old = catalog.steps.get(step.id)
     if old is None:
         _check(catalog.graph, step)
@@ -31,7 +31,7 @@ def register(catalog: Catalog, step: Step) -> list[CatalogEvent]:
 
 
 def update(catalog: Catalog, step: Step) -> list[CatalogEvent]:
-    """Another version of a step that is there. The same again gives no event."""
+    """Replaces an existing step. An identical one yields no event."""
     if catalog.get(step.id) == step:
         return []
     _check(_without(catalog.graph, step.id), step)
@@ -43,13 +43,13 @@ def upsert(catalog: Catalog, step: Step) -> list[CatalogEvent]:
 
 
 class Removal(msgspec.Struct, frozen=True):
-    """What unregistering a step does to the others. Runs under way keep their snapshot."""
+    """The effects of unregistering a step on other steps. Runs in flight keep their snapshot."""
 
     events: list[CatalogEvent]
     orphans: dict[str, list[str]]
-    """Name -> its consumers, where nobody provides it any more: runs must now bring it in their init."""
+    """Name -> its consumers, where no provider is left: runs must now give it in their init."""
     flows: list[str]
-    """Flow steps whose goal it is: they can't be planned any more."""
+    """Flow steps that have it as their goal: they can't be planned any more."""
 
 
 def unregister(catalog: Catalog, step_id: str) -> Removal:
@@ -64,8 +64,8 @@ def unregister(catalog: Catalog, step_id: str) -> Removal:
 
 
 class Draft:
-    """Changes, all or none: each is checked against those before it. The catalog itself stays as it is; only a second
-    change needs a copy of it."""
+    """Changes, all or none: each is checked against those before it. The catalog itself stays unchanged; only from the
+    second change on is a copy needed."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._base = catalog
@@ -74,7 +74,7 @@ class Draft:
 
     @property
     def catalog(self) -> Catalog:
-        """With the changes so far."""
+        """The catalog with the changes so far."""
         if self._copy is None and self.events:
             self._copy = self._base.copy()
             for event in self.events:
@@ -103,7 +103,7 @@ class Draft:
 
 
 def _check(graph: Graph, step: Step) -> None:
-    """Types first, then circles; the graph does not hold the step."""
+    """Checks types first, then cycles; the graph must not hold the step."""
     ports = ports_of(step)
     if conflicts := _conflicts(graph, ports):
         raise TypeConflict(conflicts)

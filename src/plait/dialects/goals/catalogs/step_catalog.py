@@ -6,8 +6,8 @@
         changes.upsert(charge)
         changes.unregister("charge-old")
 
-A step is checked whole before it is let in: its shape, its scripts, then its place among the others. What another
-process changed is seen by the next call.
+A step is fully checked before it is accepted: its shape, its scripts, then its place among the others. Changes by
+another process are seen by the next call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, run_key
 from .catalog_changes import CatalogChanges, Declared, Handler
 
 _SCRIPTS_AT_A_TIME = 10
-"""Steps whose scripts are compiled before others get their turn on the event loop."""
+"""Steps whose scripts are compiled before the event loop gets a turn."""
 
 
 class Handlers(Protocol):
@@ -40,7 +40,7 @@ class Handlers(Protocol):
 
 
 class StepCatalog:
-    """Of one namespace; `of` gives that of another."""
+    """The catalog of one namespace; `of` returns that of another."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class StepCatalog:
         handlers: Handlers,
         namespace: str = DEFAULT_NAMESPACE,
     ) -> None:
-        run_key(namespace, "catalog")  # refuses what is no namespace
+        run_key(namespace, "catalog")  # refuses an invalid namespace
         self._catalogs = catalogs
         self._health = health
         self._compiler = compiler
@@ -63,29 +63,29 @@ class StepCatalog:
     # -- changing ------------------------------------------------------------------------------------------------
 
     async def register(self, step: Declared, handler: Handler | None = None) -> Step:
-        """A new step; durable when this returns. The same again is fine, another with its id is refused."""
+        """Adds a new step; durable when this returns. The same again is fine; another with its id is refused."""
         async with self.transaction() as changes:
             return changes.register(step, handler)
 
     async def update(self, step: Declared, handler: Handler | None = None) -> Step:
-        """Another version of a step that is there. Runs under way keep the one that they were planned with."""
+        """Replaces an existing step. Runs in flight keep the version that they were planned with."""
         async with self.transaction() as changes:
             return changes.update(step, handler)
 
     async def upsert(self, step: Declared, handler: Handler | None = None) -> Step:
-        """Registers the step, or updates it if it is there."""
+        """Registers the step, or updates it if it exists."""
         async with self.transaction() as changes:
             return changes.upsert(step, handler)
 
     async def unregister(self, step_id: str) -> Removal:
-        """Takes a step out, and tells which others are left without a provider or a goal."""
+        """Removes a step, and returns which others are left without a provider or a goal."""
         async with self.transaction() as changes:
             changes.unregister(step_id)
         return changes.removals[step_id]
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[CatalogChanges]:
-        """Several changes that are made when the block ends: all of them, or none if one is refused or it raises."""
+        """Several changes made when the block ends: all of them, or none if one is refused or the block raises."""
         changes = CatalogChanges()
         yield changes
         await self._make(changes)
@@ -101,13 +101,13 @@ class StepCatalog:
                 self._handlers.add(step.python.handler, handler)
                 self._health.look(self.namespace, [step.id])
 
-    # -- looking -------------------------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------------------------------------------------
 
     async def get(self, step_id: str) -> Step:
         return (await self._catalogs.refresh(self.namespace)).get(step_id)
 
     async def attributes(self) -> dict[str, Links]:
-        """Every name that steps share, with those that give it and those that take it."""
+        """Every name that steps share, with its providers and consumers."""
         names = (await self._catalogs.refresh(self.namespace)).graph.names
         return {name: Links(list(ties.providers), list(ties.consumers)) for name, ties in sorted(names.items())}
 
@@ -116,31 +116,31 @@ class StepCatalog:
     @overload
     async def health(self, step_id: None = None) -> HealthReport: ...
     async def health(self, step_id: str | None = None) -> StepHealth | HealthReport:
-        """How one step is, as its worst node says; or all of them, also node by node."""
+        """The health of one step, as its worst node reports it; or of all steps, also by node."""
         if step_id is None:
             return await self._health.report(self.namespace)
         return await self._health.get(self.namespace, step_id)
 
     @property
     def last_updated(self) -> Millis:
-        """When it changed, as far as this process has seen; 0 if never."""
+        """The time of the last change that this process has seen; 0 if there is none."""
         return self._catalogs.get(self.namespace).last_updated
 
     @property
     def sequence(self) -> int:
-        """The number of its last event, as far as this process has seen."""
+        """The number of the last event that this process has seen."""
         return self._catalogs.sequence(self.namespace)
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """What happened to the catalog, past event `after`."""
+        """The events of the catalog after event `after`."""
         return await self._catalogs.events(self.namespace, after, limit)
 
     async def health_events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """How the health of its steps changed, node by node, past event `after`."""
+        """The changes of its steps' health, by node, after event `after`."""
         return await self._health.events(self.namespace, after, limit)
 
     async def list(self, labels: Mapping[str, str] | None = None) -> list[Step]:
-        """By id; with `labels`, those that have all of them."""
+        """Steps by id; with `labels`, only those that have all of them."""
         steps = (await self._catalogs.refresh(self.namespace)).steps
         wanted = (labels or {}).items()
         return [steps[step_id] for step_id in sorted(steps) if wanted <= steps[step_id].labels.items()]

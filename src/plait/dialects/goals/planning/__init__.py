@@ -1,1 +1,1 @@
-"""From goals and what is given to the steps that are needed. Pure: preview and start plan alike."""
+"""From goals and init to the steps that are needed. Pure: preview and start share it."""

@@ -1,6 +1,6 @@
 """Gates: a step with a `match` input demands nothing else until a value has matched, or none can any more.
 
-Planning runs no scripts. What init alone decides is judged before, by whoever wires the dialect, and comes in as
+Planning runs no scripts. What init alone decides is judged before, by whoever wires the dialect, and is passed in as
 `Gates`; every other gate is undecided until the run has values for it.
 """
 
@@ -23,19 +23,19 @@ from plait.scripts.languages import Language
 
 GateState = Literal["open", "closed", "undecided"]
 _AT_A_TIME = 20
-"""Gates judged before others get their turn on the event loop."""
+"""Gates judged before the event loop gets a turn."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """Those that init decides."""
+    """The gates that init decides."""
 
     open: frozenset[str] = frozenset()
     """Steps whose matches all hold."""
     closed: frozenset[tuple[str, str]] = frozenset()
-    """Steps, each with an input that can't match."""
+    """Pairs of a step and an input of it that can't match."""
 
     def closed_inputs(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -49,13 +49,13 @@ UNDECIDED = Gates()
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A `match` whose candidates init has."""
+    """A `match` whose candidates are in init."""
 
     step: str
     input: Input
     script: Script
     alone: bool
-    """No step of the catalog could give a further candidate."""
+    """Whether no step of the catalog could add a candidate."""
 
 
 class Judge(Protocol):
@@ -63,7 +63,7 @@ class Judge(Protocol):
 
 
 def gates_to_judge(catalog: Catalog, steps: Iterable[str], init: frozenset[str]) -> list[Gate]:
-    """Of the steps that a plan may meet."""
+    """The gates of the steps that a plan may reach."""
     found: list[Gate] = []
     for step_id in sorted(steps):
         for each in catalog.graph.ports[step_id].inputs:
@@ -74,7 +74,7 @@ def gates_to_judge(catalog: Catalog, steps: Iterable[str], init: frozenset[str])
 
 
 async def judge(gates: Sequence[Gate], candidates: Mapping[str, Sequence[object]], all: Catalog, by: Judge) -> Gates:
-    """What init decides. A script that fails decides nothing: its step says so when it runs."""
+    """What init decides. A script that fails decides nothing: its step reports the failure when it runs."""
     states: dict[tuple[str, str], GateState] = {}
     for number, gate in enumerate(gates, 1):
         if number % _AT_A_TIME == 0:

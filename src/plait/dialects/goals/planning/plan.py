@@ -1,4 +1,4 @@
-"""The plan of a run: which steps, wired how, with which gaps. It travels with the run's start and never changes."""
+"""The plan of a run: its steps, their wiring and its gaps. It is part of the run's start and never changes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Excluded(msgspec.Struct, frozen=True):
     """Steps that were met and left out, each with the names that were the reason."""
 
     missing: dict[str, list[str]]
-    """Could provide, but lack these required inputs."""
+    """Steps that could provide, but lack these required inputs."""
     satisfied: dict[str, list[str]]
-    """Everything they give is in init."""
+    """Steps whose outputs, listed here, are all in init."""
     blocked: dict[str, list[str]]
-    """Want none of these names, and init has them."""
+    """Steps that require the absence of these names, which init has."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class Plan(msgspec.Struct, frozen=True):
     steps: dict[str, Step]
     attributes: dict[str, Links]
     required: list[str]
-    """Names that init must have, and has not: the deepest gaps."""
+    """Names that init lacks and must have: the deepest gaps."""
     excluded: Excluded
     children: dict[str, Plan]
     warnings: list[str]

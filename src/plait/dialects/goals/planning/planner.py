@@ -1,4 +1,4 @@
-"""Plans backwards: from the goals to the steps that give what they need, and nothing else.
+"""Plans backwards: from the goals to the steps that provide what they need, and nothing else.
 
 `plan` is a pure function of the catalog, the goals and the names in init; preview and start both use it. Pass 1
 (`reach`) tells which steps could run. Pass 2 walks up from the goals: to all providers of an input that could run;
@@ -27,26 +27,26 @@ Names = frozenset[str]
 def plan(
     catalog: Catalog, goals: Iterable[str], init: Mapping[str, Any] | Iterable[str], gates: Gates = UNDECIDED
 ) -> Plan:
-    """The plan, whether or not it can be started: see `request.check_start`."""
+    """The plan, startable or not: see `request.check_start`."""
     wanted = tuple(dict.fromkeys(goals))
     return _Children(catalog).plan(wanted, frozenset(init), level=0, gates=gates)[0]
 
 
 def steps_met(catalog: Catalog, goals: Iterable[str], init: Names) -> Iterable[str]:
-    """All that a plan may have to look at."""
+    """All steps that a plan may visit."""
     known = (goal for goal in goals if goal in catalog.steps)
     return Reach(catalog.graph, init, known).lacks
 
 
 class _Children:
-    """Plans of the run and of the children of its flow steps; equal ones are made once."""
+    """Plans of the run and of its flow steps' children; equal plans are made once."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._made: dict[tuple[tuple[str, ...], Names, int, Gates], tuple[Plan, int]] = {}
 
     def plan(self, goals: tuple[str, ...], init: Names, level: int, gates: Gates = UNDECIDED) -> tuple[Plan, int]:
-        """And how many plans there are in it: written out, a shared child stands in every place."""
+        """The plan, and the number of plans in it: a shared child counts at each place."""
         key = goals, init, level, gates
         if key not in self._made:
             self._made[key] = self._plan(*key)
@@ -58,7 +58,7 @@ class _Children:
         if not goals:
             raise NoGoals
         for goal in goals:
-            self._catalog.get(goal)  # or it says that there is none
+            self._catalog.get(goal)  # raises if it does not exist
         walk = _Walk(self._catalog, goals, init, gates)
         steps = {step_id: self._catalog.steps[step_id] for step_id in sorted(walk.steps)}
         children, count = self._children(steps, level + 1)
@@ -88,7 +88,7 @@ class _Children:
 
 
 class _Walk:
-    """Pass 2."""
+    """Pass 2 of planning."""
 
     def __init__(self, catalog: Catalog, goals: tuple[str, ...], init: Names, gates: Gates) -> None:
         self.graph = catalog.graph
@@ -106,7 +106,7 @@ class _Walk:
             self._visit(*self._todo.pop())
 
     def excluded(self) -> Excluded:
-        """What was left out by one way and came in by another is in; a step has one reason."""
+        """The steps left out. One that another path included is not; each step has one reason."""
         ports, lacks = self.graph.ports, self.reach.lacks
         missing = self._missing - self.steps
         satisfied = self._satisfied - self.steps - missing - self._blocked.keys()
@@ -117,7 +117,7 @@ class _Walk:
         )
 
     def _visit(self, step_id: str, forced: bool) -> None:
-        """Includes a step and goes on to its inputs. `forced`: wanted even if init has all it gives."""
+        """Includes a step and follows its inputs. `forced`: wanted even if init has all its outputs."""
         if step_id in self.steps or step_id in self._blocked:
             return
         if not forced and self._all_given(step_id):
@@ -132,7 +132,7 @@ class _Walk:
             self._follow(each, demanded=each.name in demands)
 
     def _follow(self, each: Input, *, demanded: bool) -> None:
-        """To the providers of an input. Inputs that want the same name in the same way lead to the same steps."""
+        """Visits the providers of an input. Inputs that want the same name in the same way lead to the same steps."""
         way = "init" if planned_by_init(each, self.init) else f"{demanded} {each.collect}"
         if (each.name, way) in self._crossed:
             return
@@ -147,7 +147,7 @@ class _Walk:
         closed = [step for step in unable if step in self.reach.closed]
         others = [step for step in unable if step not in self.reach.closed and not self._note_blocked(step)]
         forced = each.collect != "first"
-        self._todo += [(step, forced) for step in closed]  # they are skipped, and that is seen
+        self._todo += [(step, forced) for step in closed]  # they are part of the plan, and shown as skipped
         if demanded and _lacking(each, bool(able), bool(unable), each.name in self.init):
             self._todo += [(step, forced) for step in (*able, *others)]
             if not others and not closed:
@@ -168,7 +168,7 @@ class _Walk:
 
 
 def _lacking(each: Input, able: bool, unable: bool, given: bool) -> bool:
-    """Whether a required input can't be had as things are, from providers that are able, or not, and from init."""
+    """Whether a required input has no source: neither init nor providers, some of which could run or could not."""
     match each.collect:
         case "none":
             return False
@@ -190,7 +190,7 @@ def _attributes(steps: Mapping[str, Step]) -> dict[str, Links]:
 
 
 def _child_init(step: Step) -> Names:
-    """What a flow step surely gives to its child, by the names that the child knows."""
+    """What a flow step is certain to give its child, by the names that the child knows."""
     return frozenset(attribute.inner(name) for name, attribute in step.inputs() if _surely_given(attribute))
 
 

@@ -1,9 +1,9 @@
-"""Pass 1 of planning: what can be met from the goals, and which of it could run.
+"""Pass 1 of planning: which steps can be reached from the goals, and which of them could run.
 
 A step could run ("is satisfiable") if each required input is in init or given by a step that could run: the least
-fixed point, found by counting, for each step, the inputs that still lack. Only what lies upstream of the goals is
-looked at, so the cost is that of the steps met, not of the catalog. A step with a gate lacks only what the gate needs
-until the gate is open; one whose gate is closed never runs.
+fixed point, found by counting, for each step, the inputs still lacking. Only steps upstream of the goals are visited,
+so the cost depends on these, not on the size of the catalog. A step with a gate lacks only what the gate needs until
+the gate is open; one whose gate is closed never runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def planned_by_init(each: Input, init: Init) -> bool:
 
 
 class Reach:
-    """The steps upstream of the goals, and what each lacks."""
+    """The steps upstream of the goals, and the inputs each lacks."""
 
     def __init__(self, graph: Graph, init: Init, goals: Iterable[str], gates: Gates = UNDECIDED) -> None:
         self._graph = graph
@@ -49,7 +49,7 @@ class Reach:
         )
 
     def blockers(self, step_id: str) -> list[str]:
-        """Names that the step wants none of, and init has."""
+        """Names in init whose absence the step requires."""
         return [
             each.name
             for each in self._graph.ports[step_id].inputs
@@ -87,7 +87,7 @@ class Reach:
                     todo.extend(self._graph.providers(each.name))
 
     def _settle(self) -> None:
-        """Takes from each step what it need not lack, until nothing changes."""
+        """Removes from each step the inputs it does not lack, up to the fixed point."""
         given: dict[str, int] = {}
         for name in self._wanted:
             self._give(name, 0)
@@ -100,11 +100,11 @@ class Reach:
                     ready += self._give(name, given[name])
 
     def _give(self, name: str, count: int) -> list[str]:
-        """With so many providers that could run, who lacks the name no more? Those who lack nothing now."""
+        """Notes that `count` providers of a name could run; returns the steps that lack nothing as a result."""
         total = len(self._graph.providers(name))
         given = name in self._init
         if 1 < count < total:
-            return []  # neither the first provider, nor the last: nothing new for anyone
+            return []  # neither the first nor the last provider: this changes nothing
         done: list[str] = []
         for step_id, each in self._wanted[name]:
             lacks = self.lacks[step_id]

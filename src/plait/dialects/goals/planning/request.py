@@ -1,6 +1,6 @@
-"""What a caller asks for: goals and init, read and held to their limits; and whether its plan can be started.
+"""A caller's request: goals and init, parsed and checked against their limits; and whether its plan can be started.
 
-Preview and start read it alike; preview shows the gaps of a plan, a start refuses them.
+Preview and start share it; preview shows the gaps of a plan, a start refuses them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Request(msgspec.Struct, frozen=True):
     goals: tuple[str, ...]
     init: dict[str, Any]
     raw_init: Raw
-    """As JSON."""
+    """Init as JSON."""
 
 
 def read_request(goals: object, init: object) -> Request:
-    """Names in init that nobody uses are kept."""
+    """Parses a request. Names in init that no step uses are kept."""
     if init is not None and not isinstance(init, Mapping):
         raise BadRequest("/input", "init is no object", "send one of names and values")
     given = dict(cast("Mapping[str, Any]", init or {}))
@@ -42,7 +42,7 @@ def read_request(goals: object, init: object) -> Request:
 
 
 def read_goals(goals: object) -> tuple[str, ...]:
-    """Duplicates are removed, the order is kept."""
+    """Removes duplicates, and keeps the order."""
     if not isinstance(goals, list | tuple):
         fix = "send a list of step ids"
         raise NoGoals if goals is None else BadRequest("/definition/goals", "goals are no list", fix)
@@ -59,12 +59,12 @@ def read_goals(goals: object) -> tuple[str, ...]:
 
 
 def label_of(goals: Iterable[str]) -> str:
-    """What lists of runs call it."""
+    """The name shown in lists of runs."""
     return ", ".join(goals)
 
 
 def check_start(plan: Plan) -> None:
-    """Raises for inputs that nobody brings, of the run or of a child of its flow steps."""
+    """Raises if the run, or a child of its flow steps, has an input without a source."""
     if plan.required:
         raise InputsMissing(plan.required)
     if plan.children:
@@ -72,7 +72,7 @@ def check_start(plan: Plan) -> None:
 
 
 def check_prices(plan: Plan, models: Models) -> None:
-    """Raises for agents whose budget in USD could not be held, also those of child runs."""
+    """Raises if an agent's budget in USD can't be enforced, in the run or in its children."""
     for step in plan.steps.values():
         if step.agent is not None and (what := step.agent.unpriced(models)):
             raise Unpriced(step.id, what, UNPRICED_FIX)

@@ -1,1 +1,1 @@
-"""A run towards its goals: the machine that decides, and what it lets others do."""
+"""A run towards its goals: the machine that decides, and the work that it requests."""

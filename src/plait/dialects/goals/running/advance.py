@@ -1,9 +1,9 @@
-"""What follows when something has changed: steps that can't or need not run end, the outcome, and the steps that start.
+"""What follows a change: steps that can't or need not run end, the outcome is decided, and ready steps start.
 
 Always in this order, and in the order of the steps' ids: (1) until nothing changes, pending steps with a lost input
 fail and those nobody needs are skipped; (2) the outcome; (3) every ready step starts, all judged on the same state; and
-again from 1, since a step that ended or has all its inputs now may leave others without use. Only steps that a recorded
-event may have touched are looked at: when nothing is touched any more, looking at all of them would find nothing.
+again from 1, since a step that has ended or has all its inputs may make others superfluous. Only steps that a recorded
+event may have touched are visited: when none is touched any more, visiting all of them would find nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .work import start_work
 NOT_NEEDED = "outputs not needed"
 LOST = "required input no longer available"
 LOOK_AGAIN = 60_000
-"""Milliseconds. Work that outlives its run may die with its process: someone must look at the run then."""
+"""Milliseconds. Work that outlives its run may die with its process, so the run is checked again after this time."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -55,7 +55,7 @@ def advance(builder: DecisionBuilder) -> None:
 
 
 def _end_hopeless(builder: DecisionBuilder) -> set[str]:
-    """Returns the pending steps that were looked at."""
+    """Ends steps that can't or need not run; returns the pending steps that were visited."""
     seen: set[str] = set()
     plans = builder.flow.compiled.steps
     while builder.touched:
@@ -83,15 +83,15 @@ def _end_if_hopeless(builder: DecisionBuilder, plan: StepPlan) -> None:
 
 
 def _may_skip(plan: StepPlan, stands: Mapping[str, Resolution]) -> bool:
-    """Whether an input may still say that the step is not wanted. Until then one that is lost fails nothing: else the
-    end of the run would depend on which of the two came first."""
+    """Whether an input may still show that the step is not wanted. Until then a lost input fails nothing: otherwise the
+    outcome would depend on which of the two came first."""
     return any(
         stands.get(each.name) == "open" and (each.match is not None or each.collect == "none") for each in plan.required
     )
 
 
 def _demands(flow: Flow, plan: StepPlan) -> dict[str, Resolution]:
-    """How the required inputs stand that the step asks for now: until its matches have all held, only those."""
+    """The resolution of the required inputs that count now: until its matches have all held, only those."""
     step = flow.state.steps[plan.id]
     gates: dict[str, Resolution] = {each.name: resolution(flow, step, each) for each in plan.matched}
     if any(stands != "resolved" for stands in gates.values()):
@@ -100,7 +100,7 @@ def _demands(flow: Flow, plan: StepPlan) -> dict[str, Resolution]:
 
 
 def needed(builder: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
-    """A goal, or a pending step can still use one of its outputs. `now`: not only if that step's matches go well."""
+    """Whether it is a goal or a pending step can still use its outputs; `now`: even if that step's matches are open."""
     if plan.goal:
         return True
     flow, steps = builder.flow, builder.flow.state.steps
@@ -117,7 +117,7 @@ def needed(builder: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
 
 
 def _decide_outcome(builder: DecisionBuilder) -> bool:
-    """Ends the run when a goal can't be reached any more, or when every step of the plan has ended."""
+    """Ends the run once a goal can't be reached any more, or every step of the plan has ended."""
     flow = builder.flow
     error = failure(flow, builder.context.info.run_id)
     if error is not None:
@@ -132,7 +132,7 @@ def _decide_outcome(builder: DecisionBuilder) -> bool:
 
 
 def output(flow: Flow) -> dict[str, Raw]:
-    """The declared outputs of all goals, first value each, and what a parent wants beside them."""
+    """The first values of the declared outputs of all goals, and of the other names that a parent wants."""
     plan, given = flow.state.plan, flow.state.attributes
     names: list[str] = []
     for goal in plan.goals:
@@ -142,7 +142,7 @@ def output(flow: Flow) -> dict[str, Raw]:
 
 
 def _arm_again(builder: DecisionBuilder) -> None:
-    """The end clears all timers; work that outlives it keeps its own."""
+    """Sets the timers of work that outlives the run again: its end clears all timers."""
     flow = builder.flow
     builder.effect(SetTimer(LINGER, Millis(builder.now + LOOK_AGAIN)))
     for step_id, step in flow.state.steps.items():
@@ -157,7 +157,7 @@ def _arm_again(builder: DecisionBuilder) -> None:
 
 
 def start_left(builder: DecisionBuilder) -> None:
-    """Those that the decision before had no room for."""
+    """Starts the steps that the previous decision had no room for."""
     left = list(builder.left)
     builder.left.clear()
     if not builder.flow.over:
@@ -166,8 +166,8 @@ def start_left(builder: DecisionBuilder) -> None:
 
 
 def _start_ready(builder: DecisionBuilder, candidates: list[str]) -> None:
-    """All judged on the same state, as far as there is room for them in one decision. Those that have none are judged
-    when their turn comes: of a thousand, all but a few would be judged time and again."""
+    """Starts the ready steps that fit into one decision, all judged on the same state. The rest is judged when its turn
+    comes: of a thousand steps, all but a few would be judged over and over."""
     ready: list[StepPlan] = []
     judged = 0
     while judged < len(candidates) and len(ready) < EFFECTS_AT_ONCE:
@@ -183,7 +183,7 @@ def _start_ready(builder: DecisionBuilder, candidates: list[str]) -> None:
 
 
 def _ready(builder: DecisionBuilder, step_id: str) -> StepPlan | None:
-    """The step, if it can start now. Looks at optional inputs last: waiting for them begins when all else is there."""
+    """The step if it can start now. Waiting for optional inputs begins once everything else is there."""
     step = builder.flow.state.steps[step_id]
     if step.status != "pending" or step_id in builder.preparing:
         return None
@@ -198,7 +198,7 @@ def _ready(builder: DecisionBuilder, step_id: str) -> StepPlan | None:
 
 
 def _waits(builder: DecisionBuilder, plan: StepPlan, step: StepState) -> bool:
-    """Whether an optional input is still waited for."""
+    """Whether an optional input is still awaited; starts the wait."""
     found = False
     for each in plan.optional:
         if each.deadline == 0 or each.name in step.closed or resolution(builder.flow, step, each) != "open":
@@ -231,7 +231,7 @@ def _judge_matches(builder: DecisionBuilder, candidates: set[str]) -> None:
 
 
 def match_tasks(builder: DecisionBuilder, plan: StepPlan) -> list[Effect]:
-    """One for each candidate that nobody has judged; one that is under way already is not started twice."""
+    """A task for each candidate that is not yet judged; a task already in flight is not started twice."""
     step = builder.flow.state.steps[plan.id]
     if step.status != "pending" or not plan.matched:
         return []
@@ -244,7 +244,7 @@ def match_tasks(builder: DecisionBuilder, plan: StepPlan) -> list[Effect]:
 
 
 def recover_preparing(builder: DecisionBuilder) -> None:
-    """After a load: which steps had their scripts at work follows from the state."""
+    """After a load: derives from the state which steps had their scripts in flight."""
     for step_id, plan in builder.flow.compiled.steps.items():
         if plan.scripted and not builder.flow.over and _ready(builder, step_id) is not None:
             builder.preparing.add(step_id)

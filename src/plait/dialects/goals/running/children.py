@@ -15,13 +15,13 @@ from .decision_builder import DecisionBuilder
 from .state import StartData
 
 RESULT = "result"
-"""The name of an output that came without one."""
+"""The output name for a result that is not an object."""
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 
 
 def child_of(builder: DecisionBuilder, plan: StepPlan, item: str, inputs: Raw) -> StartChild:
-    """The run that does the work of an item."""
+    """The child run that does the work of an item."""
     run_id = child_id(builder, plan.id, item)
     step, token = plan.step, TaskToken(item)
     if step.flow is not None:
@@ -41,13 +41,13 @@ def child_id(builder: DecisionBuilder, step_id: str, token: str) -> RunId:
 
 
 def child_name(run_id: RunId, step_id: str, token: str, again: int) -> RunId:
-    """A child that is made again, because the run was resumed, has a number behind."""
+    """The id of a child run. One that is started again because its parent was resumed gets a number as suffix."""
     found = f"{run_id}:{step_id}:{token}"
     return RunId(f"{found}:{again + 1}" if again else found)
 
 
 def missing_output(step: Step, outputs: dict[str, Raw]) -> str | None:
-    """The name that a flow step maps and its child does not have."""
+    """A name that a flow step maps and its child does not provide."""
     if step.flow is None:
         return None
     for _, each in step.outputs():
@@ -58,7 +58,7 @@ def missing_output(step: Step, outputs: dict[str, Raw]) -> str | None:
 
 
 def named_outputs(output: Raw) -> dict[str, Raw]:
-    """What a child run returned: an object is its outputs, anything else one output called `result`."""
+    """The outputs of a child run: the keys of an object; anything else is one output called `result`."""
     text = bytes(output)
     if text.startswith(b"{"):
         return _object.decode(output)

@@ -1,6 +1,6 @@
-"""Compensation of the items of a step that failed, while its run goes on: newest first, one after the other.
+"""Compensation of the items of a failed step while its run continues: newest first, one at a time.
 
-A run that fails as a whole is compensated by the kernel; `compensations` tells it what there is.
+A run that fails as a whole is compensated by the kernel; `compensations` lists what there is to compensate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .tasks import compensation_task
 
 
 def compensate_next(builder: DecisionBuilder) -> None:
-    """For every failed step that can: the newest item that succeeded, if none is being compensated."""
+    """Starts compensating the newest completed item of every failed step, unless one of the step's is in progress."""
     if builder.flow.over or not builder.flow.compiled.compensates:
         return
     for step_id, step in builder.flow.state.steps.items():
@@ -32,7 +32,7 @@ def compensate_next(builder: DecisionBuilder) -> None:
 
 
 def owes_compensation(flow: Flow) -> bool:
-    """Whether a step that failed has done something that is to be compensated, or may still do so."""
+    """Whether a failed step has done something that must be compensated, or may still do so."""
     return flow.compiled.compensates and any(
         flow.state.steps[step_id].status == "failed"
         and flow.compiled.steps[step_id].step.compensate
@@ -44,15 +44,15 @@ def owes_compensation(flow: Flow) -> bool:
 
 
 def compensations(builder: DecisionBuilder) -> list[Task]:
-    """All that can be compensated, oldest first, and what was when the run was: the kernel knows which these are."""
+    """Every compensation of the run, oldest first, including those done: the kernel knows which these are."""
     if not builder.flow.compiled.compensates:
         return []
     found: list[Task] = []
-    # An item that was done again counts by its last time
+    # An item that was done again counts by its last completion
     for token in dict.fromkeys(reversed(builder.flow.state.finished)):
         found_work = builder.flow.done_work(token)
         if found_work is None:
-            continue  # of a step that begins anew, in a log of an older release
+            continue  # its step was restarted, in a log of an older release
         plan, item = found_work
         if plan.step.compensate and _stands(item):
             found.append(compensation_task(builder, plan, token))
@@ -64,7 +64,7 @@ def _stands(item: ItemState) -> bool:
 
 
 def to_compensate(flow: Flow) -> bool:
-    """Whether the kernel has something left to compensate in a run that failed."""
+    """Whether the kernel has something left to compensate in a failed run."""
     return (
         flow.compiled.compensates
         and flow.state.status == "failed"

@@ -1,6 +1,6 @@
-"""A plan, worked out for running: what each step wants, gives, and how it is tried again.
+"""A plan compiled for running: the inputs and outputs of each step, and its retries.
 
-It follows from the plan alone, so runs of one plan share it, and a snapshot has no need of it.
+It depends on the plan alone, so runs of one plan share it and snapshots leave it out.
 """
 
 from __future__ import annotations
@@ -39,42 +39,42 @@ class StepPlan(msgspec.Struct, frozen=True):
     step: Step
     goal: bool
     inputs: tuple[Wanted, ...]
-    """By outer name."""
+    """Inputs by outer name."""
     required: tuple[Wanted, ...]
     optional: tuple[Wanted, ...]
     matched: tuple[Wanted, ...]
-    """Those that a script judges."""
+    """Inputs that a script judges."""
     constants: dict[str, Raw]
     metas: tuple[tuple[str, str], ...]
-    """Name and key."""
+    """Pairs of name and key."""
     inner: dict[str, str]
-    """What the step calls its inputs, by outer name."""
+    """The step's own names of its inputs, by outer name."""
     outputs: tuple[str, ...]
-    """Sorted."""
+    """Names, sorted."""
     fans: bool
-    """It may have several items."""
+    """Whether the step may have several items."""
     scripted: bool
-    """Scripts have to run before it starts."""
+    """Whether scripts run before the step starts."""
     output_scripts: tuple[tuple[str, str, Script], ...]
-    """Outputs that a script makes: outer name, inner name, script."""
+    """Outputs that a script computes: outer name, inner name, script."""
     renames: bool
-    """It does not call its outputs as the catalog does."""
+    """Whether some outputs have other names inside the step than in the catalog."""
     arguments: tuple[str, ...]
     """The names that its scripts see."""
     token_inputs: tuple[str, ...]
     webhook_inputs: tuple[str, ...]
     """Meta inputs that differ from item to item."""
     fingerprint: str
-    """Of all that decides its outputs, but for its inputs; empty: it is not memoizable."""
+    """A hash of all that determines its outputs, except its inputs; empty if it is not memoizable."""
     queue: str | None
-    """Where its function is called, to do the work and to undo it."""
+    """The queue whose workers call its function, for the work and for its compensation."""
     policy: Policy
     parallelism: int
 
 
 class CompiledPlan:
     def __init__(self, plan: Plan, steps: dict[str, StepPlan] | None = None) -> None:
-        """`steps`, if they were worked out before."""
+        """`steps` are passed if they are already compiled."""
         self.plan = plan
         goals = set(plan.goals)
         self.steps = steps or {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
@@ -84,12 +84,12 @@ class CompiledPlan:
         self.providers = {name: tuple(links.providers) for name, links in plan.attributes.items()}
         self.consumers = {name: tuple(links.consumers) for name, links in plan.attributes.items()}
         self.named = {name: frozenset((*links.providers, *links.consumers)) for name, links in plan.attributes.items()}
-        """Of each name, who gives or takes it."""
+        """Name -> the steps that provide or consume it."""
         self.upstream = {
             step_id: frozenset(giver for each in step.inputs for giver in self.providers[each.name])
             for step_id, step in self.steps.items()
         }
-        """Of each step, who may give it something."""
+        """Step -> the steps that may give it something."""
         self.downstream = {
             step_id: frozenset(taker for name in step.outputs for taker in self.consumers[name])
             for step_id, step in self.steps.items()
@@ -97,7 +97,7 @@ class CompiledPlan:
 
     @cached_property
     def goals(self) -> tuple[str, ...]:
-        """Those that have to be reached; others had all they give in init, or are blocked by it."""
+        """The goals that must be reached; the outputs of others are all in init, or init blocks them."""
         return tuple(goal for goal in self.plan.goals if goal in self.steps)
 
 
@@ -159,7 +159,7 @@ def _metas(step: Step, key: str) -> tuple[str, ...]:
 
 
 def _fingerprint(step: Step) -> str:
-    """Steps that differ in name only have the same. One that reports to an address of its own is like no other."""
+    """Equal for steps that differ only in name. A step that reports to its own address is like no other."""
     if not step.memoizable or step.type in ("async", "flow", "run") or _metas(step, "webhook_url"):
         return ""
     called: Any = None

@@ -1,4 +1,4 @@
-"""One decision as it grows: what is recorded is folded at once, and the steps that it may touch are marked."""
+"""One decision as it grows: recorded events are folded at once, and mark the steps that they may touch."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from .flow import Flow
 from .state import item_token
 
 EFFECTS_AT_ONCE = 64
-"""What they start runs in one turn of the event loop, too."""
+"""Effects in one decision; the tasks they start run in one turn of the event loop, too."""
 
 
 class Handlers(Protocol):
     def get(self, name: str) -> object | None:
-        """The function that a name means in this process, or None."""
+        """The function that a name refers to in this process, or None."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What does not change from decision to decision."""
+    """What stays the same between decisions."""
 
     info: RunInfo
     handlers: Handlers
     unhealthy: Callable[[str], str] = lambda _: ""
-    """What is wrong with a step, for people who wonder why it takes so long."""
+    """What is wrong with a step, for people who wonder why it is slow."""
 
 
 @dataclass(slots=True)
@@ -43,25 +43,24 @@ class DecisionBuilder:
     context: RunContext
     now: Millis
     preparing: set[str]
-    """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the
-    state which these are."""
+    """Steps whose preparation scripts are in flight: kept in memory only, since the state determines which these
+    are."""
     left: dict[str, None] = field(default_factory=dict[str, None])
-    """Steps that were ready or looked at, and that the decision before had no room for: also known to this process
-    alone."""
+    """Steps that the previous decision had no room to start or to judge: kept in memory only."""
     decision: Decision = field(default_factory=Decision)
     touched: set[str] = field(default_factory=set[str])
     """Steps that may have to start, fail or be skipped now."""
 
     def is_full(self) -> bool:
-        """Whether it is enough for one decision: then the machine is asked for the rest right after the commit, and
-        others get their turn on the event loop before."""
+        """Whether the decision is large enough: then the machine is asked for the rest right after the commit, and
+        other runs get a turn on the event loop in between."""
         if len(self.decision.effects) < EFFECTS_AT_ONCE:
             return False
         self.decision.more = True
         return True
 
     def leave(self, steps: Iterable[str]) -> None:
-        """To the next decision: this one has no room for them."""
+        """Leaves steps to the next decision, because this one has no room for them."""
         for step_id in steps:
             self.left[step_id] = None
             self.decision.more = True
@@ -83,19 +82,19 @@ class DecisionBuilder:
         return self.flow.compiled.steps[step_id]
 
     def item_token(self, step_id: str, place: int, again: int = 0) -> str:
-        """Of the item at a place of its fan-out; `again`: of the next time that work of the step is begun anew."""
+        """The token of the item at a place of the fan-out; `again` is 1 for the next time that the work is redone."""
         state = self.flow.state
         generation = state.steps[step_id].generation + again
         return item_token(self.context.info.run_id, state.seed, step_id, place, generation)
 
     def touch_providers(self, step_id: str) -> None:
-        """They may not be needed any more."""
+        """Touches the providers of a step's inputs, which may not be needed any more."""
         self._touch(self.flow.compiled.upstream[step_id])
 
     def _touch(self, steps: frozenset[str]) -> None:
-        """Those of them that have not started; with a thousand providers of a name that is mostly none."""
+        """Touches those steps that are pending; with a thousand providers of a name these are mostly none."""
         found = self.flow.pending & steps
-        self.touched |= found.difference(self.left) if self.left else found  # these are looked at when their turn comes
+        self.touched |= found.difference(self.left) if self.left else found  # those left over are visited in their turn
 
     def value_set(self, event: e.AttributeSet) -> None:
         self._touch(self.flow.compiled.named.get(event.name, frozenset()))

@@ -1,6 +1,6 @@
-"""What only this dialect shows of a run: the values of its attributes, its plan, and the plan beside what ran.
+"""What only this dialect shows of a run: the values of its attributes, its plan, and how the plan turned out.
 
-These are the `details` of a run's view. The OpenAPI document has them, and the types of the web UI come from there.
+These are the `details` of a run's view. They are part of the OpenAPI document, from which the web UI gets its types.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .state import INIT, PATCH, Value
 class AttributeValue(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     value: Any
     step: str = INIT
-    """That gave it; absent if it was given at the start."""
+    """The step that provided it; absent if it was given at the start."""
     set_at: Millis
 
 
@@ -31,12 +31,12 @@ class PlanDiff(msgspec.Struct, frozen=True):
     completed: list[str]
     failed: list[str]
     skipped: dict[str, str]
-    """Each with its reason."""
+    """Skipped steps with their reasons."""
     not_started: list[str]
     winners: dict[str, str]
-    """The step that gave each name first."""
+    """Name -> the step that provided it first."""
     late: dict[str, list[str]]
-    """Steps that gave it after that."""
+    """Name -> the steps that provided it later."""
 
 
 class PlanSummary(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class PlanSummary(msgspec.Struct, frozen=True):
 
 class GoalsDetails(msgspec.Struct, frozen=True):
     attributes: dict[str, list[AttributeValue]]
-    """Every value of each name, the one that counts first."""
+    """Every value of each name, starting with the one that counts."""
     plan_diff: PlanDiff
     plan: PlanSummary
 

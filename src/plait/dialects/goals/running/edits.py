@@ -1,7 +1,7 @@
 """Changes that people make to a run.
 
-A fork has another past for values, and another definition for steps that have not started. A patch sets a value that
-nobody gives, or skips a step that need not run.
+A fork may change recorded values, and the definitions of steps that have not started. A patch sets a value that no
+step provides, or skips a step that need not run.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _part(edits: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _step(flow: Flow, step_id: str, data: Any) -> Step:
-    """Another definition of a step; what the plan was made from stays."""
+    """Replaces the definition of a step; what the plan depends on must stay the same."""
     old = flow.state.plan.steps.get(step_id)
     if old is None:
         raise _bad(f"step '{step_id}' is not in the plan", "the plan of a fork is that of its run")
@@ -90,7 +90,7 @@ def _bad(what: str, fix: str) -> InvalidInput:
 
 
 def patch(builder: DecisionBuilder, operations: list[dict[str, Any]]) -> None:
-    """All of them or none."""
+    """Applies all patches or none."""
     checked = [_checked(builder, place, operation) for place, operation in enumerate(operations)]
     for event in checked:
         builder.record(event)

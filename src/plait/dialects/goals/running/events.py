@@ -1,4 +1,4 @@
-"""What happens in a run towards goals, beside what the kernel records for every run.
+"""Events of a run towards goals, beside those that the kernel records for every run.
 
 The kernel's own events stand for some of the dialect's names: `run.started` is `flow_started` and carries the plan,
 `run.completed`, `run.failed` and `run.cancelled` are the outcome, `task.retry_scheduled` is a `work_not_completed` with
@@ -19,14 +19,14 @@ from plait.kernel.values import NULL
 
 
 class StepPrepared(Event, frozen=True, tag="step_prepared"):
-    """What the scripts before a step said."""
+    """The result of the scripts that run before a step."""
 
     step_id: str
     inputs: Raw = NULL
-    """By inner name, mapped; an object."""
+    """Mapped inputs by inner name; an object."""
     run: bool = True
     keep: list[int] | None = None
-    """The items that its predicate lets through; None: all."""
+    """The items that its predicate accepts; None: all."""
     error: str = ""
 
 
@@ -34,13 +34,13 @@ class InputMatched(Event, frozen=True, tag="input_matched"):
     step_id: str
     name: str
     index: int
-    """Of the candidate among the values of the name."""
+    """The index of the candidate among the values of the name."""
     matched: bool
     error: str = ""
 
 
 class InputWaited(Event, frozen=True, tag="input_waited"):
-    """An optional input is waited for, until then."""
+    """An optional input is awaited until the given time."""
 
     step_id: str
     name: str
@@ -48,7 +48,7 @@ class InputWaited(Event, frozen=True, tag="input_waited"):
 
 
 class InputClosed(Event, frozen=True, tag="input_closed"):
-    """An optional input is not waited for any more."""
+    """An optional input is no longer awaited."""
 
     step_id: str
     name: str
@@ -57,14 +57,14 @@ class InputClosed(Event, frozen=True, tag="input_closed"):
 class StepStarted(Event, frozen=True, tag="step_started"):
     step_id: str
     inputs: Raw
-    """By inner name; an object."""
+    """Inputs by inner name; an object."""
     work_items: dict[str, Raw]
-    """Token -> the values of its fan-out by outer name. Empty where they follow from the inputs: of an only item, and
-    where they are large, so that a value is stored once."""
+    """Token -> the item's values of the fan-out by outer name. Empty where they follow from the inputs: for an only
+    item, and for large values, which are stored once."""
     dropped: list[int] = []
     """Places in the fan-out that the predicate refused."""
     total: int = 1
-    """Items before any was dropped: it decides the shape of the outputs."""
+    """The number of items before any was dropped: it determines the shape of the outputs."""
 
 
 class WorkStarted(Event, frozen=True, tag="work_started"):
@@ -73,7 +73,7 @@ class WorkStarted(Event, frozen=True, tag="work_started"):
 
 
 class WorkAccepted(Event, frozen=True, tag="work_accepted"):
-    """A step server took the work, and will answer by webhook."""
+    """A step server accepted the work, and will answer by webhook."""
 
     step_id: str
     token: str
@@ -81,7 +81,7 @@ class WorkAccepted(Event, frozen=True, tag="work_accepted"):
 
 
 class WorkReturned(Event, frozen=True, tag="work_returned"):
-    """Raw outputs that a script has to map before the work has succeeded."""
+    """Raw outputs that a script must map before the work has succeeded."""
 
     step_id: str
     token: str
@@ -93,7 +93,7 @@ class WorkSucceeded(Event, frozen=True, tag="work_succeeded"):
     step_id: str
     token: str
     outputs: Raw = NULL
-    """An object: declared outputs by outer name, and what else was returned."""
+    """An object: declared outputs by outer name, and whatever else was returned."""
     memo: bool = False
     attempts: int = 1
 
@@ -104,11 +104,11 @@ class WorkFailed(Event, frozen=True, tag="work_failed"):
     error: str
     attempts: int = 1
     cause: ErrorInfo | str = ""
-    """Of a child run that did not complete. Logs of older versions have a sentence."""
+    """The error of a child run that did not complete. A sentence in logs of older versions."""
 
 
 class LateResult(Event, frozen=True, tag="late_result"):
-    """The answer of an item that had ended: kept, changes nothing."""
+    """The answer of an item that had already ended: kept, but without effect."""
 
     step_id: str
     token: str
@@ -141,18 +141,18 @@ class StepSkipped(Event, frozen=True, tag="step_skipped"):
 
 
 class FlowDeactivated(Event, frozen=True, tag="flow_deactivated"):
-    """The outcome stands, and nothing is under way any more."""
+    """The outcome is decided, and nothing is in flight any more."""
 
     status: str
 
 
 class FlowResumed(Event, frozen=True, tag="flow_resumed"):
-    """These steps are tried again."""
+    """These steps are retried."""
 
     steps: list[str]
     restarted: list[str] | None = None
-    """Those of them that begin anew, because a value that they were given was withdrawn. None in logs of older
-    releases: those whose input has no value left."""
+    """Those that restart because a value they were given was withdrawn. None in logs of older releases: those whose
+    input has no value left."""
     renewed: dict[str, str] = {}
     """Work that was compensated and is done again: its token, and that of the new work."""
 
@@ -165,7 +165,7 @@ class FlowForked(Event, frozen=True, tag="flow_forked"):
 
 
 class CompStarted(Event, frozen=True, tag="comp_started"):
-    """An item of a failed step is compensated while the run goes on."""
+    """An item of a failed step is being compensated while the run continues."""
 
     step_id: str
     token: str

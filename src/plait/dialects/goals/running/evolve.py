@@ -29,7 +29,7 @@ from .resumption import resume
 from .state import DONE, FlowState, ItemState, ItemStatus, StartData, StepState, Value, compensated_item
 
 GOAL_FAILED, STEP_FAILED = "goals.goal_failed", "goals.step_failed"
-"""The code of an outcome; a run that failed otherwise was ended from outside."""
+"""The error code of an outcome; a run that failed with another was ended from outside."""
 
 _UNDONE: dict[str, ItemStatus] = {
     "completed": "compensated",
@@ -43,7 +43,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def begun(event: RunStarted, at: Millis, compiled_plans: Mapping[int, CompiledPlan]) -> Flow:
-    """The flow as its start makes it; runs of one plan share their compiled."""
+    """The initial flow of a run; runs of one plan share the compiled plan."""
     data: Any = event.data
     start = data if isinstance(data, StartData) else msgspec.convert(data, StartData)
     init = {name: [Value(value, set_at=at)] for name, value in _object.decode(event.input).items()}
@@ -91,7 +91,7 @@ def _step_started(flow: Flow, event: e.StepStarted, at: Millis) -> None:
 
 
 def _fan(flow: Flow, event: e.StepStarted) -> Fan:
-    """The fan-out of a step, where its event does not tell all of it."""
+    """The fan-out of a step, where its event does not have all of it."""
     if event.total > 1 and not any(map(_is_empty, event.work_items.values())):
         return PLAIN
     return fan_of(flow.compiled.steps[event.step_id].step, _object.decode(event.inputs))
@@ -165,7 +165,7 @@ def _step_failed(flow: Flow, event: e.StepFailed, at: Millis) -> None:
     step = flow.end_step(event.step_id, at)
     step.status, step.error, step.unsatisfied = "failed", event.error, event.unsatisfied
     slots = flow.slots.get(event.step_id)
-    if slots is not None:  # what has not begun never does
+    if slots is not None:  # items not yet started never will
         slots.idle.clear()
         slots.due.clear()
         for item in step.items.values():
@@ -194,7 +194,7 @@ def _forked(flow: Flow, event: e.FlowForked, at: Millis) -> None:
         flow.compiled = CompiledPlan(flow.state.plan)
     for step in flow.state.steps.values():
         for item in step.items.values():
-            item.accepted_at, item.accepted = None, 0  # who took the work will answer to the other run
+            item.accepted_at, item.accepted = None, 0  # whoever accepted the work will answer to the other run
     flow.awaited.clear()
 
 
@@ -237,7 +237,7 @@ def _rollback_started(flow: Flow, event: RollbackStarted, at: Millis) -> None:
 def _rollback_step(flow: Flow, event: RollbackStep, at: Millis) -> None:
     found = flow.done_work(event.child or compensated_item(event.at))
     if found is None or (event.child and found[1].status not in DONE):
-        return  # a child that had failed is made again in any case
+        return  # a child that had failed is started again in any case
     found[1].status, found[1].rolled_back = _UNDONE[event.status], True
 
 

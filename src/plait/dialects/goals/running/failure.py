@@ -1,4 +1,4 @@
-"""Why a run can't reach its goals: the error it ends with, and inside of that the step that failed first."""
+"""Why a run can't reach its goals: the error it ends with, and within it the step that failed first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _why(goal: str, step: StepState) -> str:
 
 
 def _first_to_fail(flow: Flow, step_id: str) -> str:
-    """Back from a step that lacks an input to the one that should have given it."""
+    """Walks back from a step that lacks an input to the step that should have provided it."""
     steps, seen = flow.state.steps, {step_id}
     while steps[step_id].unsatisfied:
         providers = flow.compiled.providers[steps[step_id].unsatisfied[0]]

@@ -1,4 +1,4 @@
-"""Fan-out: one item for each combination of the arrays among a step's `for_each` inputs, and the way back.
+"""Fan-out: one item for each combination of the arrays among a step's `for_each` inputs; and fan-in of their outputs.
 
 The inputs are as the step gets them: by inner name, mapped. Names are sorted, and the last one varies fastest.
 """
@@ -21,16 +21,16 @@ class Fan(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     """The `for_each` inputs whose value is an array, by outer name, sorted."""
     inner: tuple[str, ...]
-    """What the step calls them."""
+    """The step's own names for them."""
     arrays: tuple[list[Raw], ...]
 
     @property
     def count(self) -> int:
-        """How many items there are: one without an array, none if one is empty."""
+        """The number of items: one without an array, none if one is empty."""
         return prod(map(len, self.arrays))
 
     def values(self, place: int) -> dict[str, Raw]:
-        """What makes the item at this place differ from the others, by outer name."""
+        """The values that distinguish the item at this place, by outer name."""
         return dict(zip(self.names, self._chosen(place), strict=True))
 
     def inputs(self, place: int, whole: Mapping[str, Raw]) -> dict[str, Raw]:

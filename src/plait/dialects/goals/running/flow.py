@@ -1,4 +1,4 @@
-"""The state of one run with its compiled, and what is counted so that nobody has to look at everything."""
+"""The state of one run with its compiled plan, and counters that save scanning everything."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _object = msgspec.json.Decoder(dict[str, Raw])
 
 @dataclass(slots=True)
 class Slots:
-    """The items of a step, counted: with ten thousand of them nobody wants to look at each."""
+    """Counts of a step's items, so that none of ten thousand need be scanned."""
 
     active: int = 0
     open: int = 0
     idle: deque[str] = field(default_factory=deque[str])
-    """Not begun, in their order."""
+    """Items not yet started, in order."""
     due: deque[str] = field(default_factory=deque[str])
-    """To be tried again as soon as there is a free slot. Not part of the state: the kernel says so again."""
+    """Items to be retried once a slot is free. Not part of the state: the kernel reports them again."""
 
     def wait(self, token: str) -> None:
-        """It is to be tried again."""
+        """Queues the item for its retry."""
         if token not in self.due:
             self.due.append(token)
 
     def called_up(self, token: str) -> None:
-        """It does not wait for a slot any more."""
+        """Removes an item that no longer waits for a slot."""
         if self.idle and self.idle[0] == token:
             self.idle.popleft()
         elif token in self.due:
@@ -58,21 +58,21 @@ class Flow:
         self.count()
 
     def count(self) -> None:
-        """Makes everything anew that follows from the state."""
+        """Recomputes everything that follows from the state."""
         steps = self.state.steps
         begun = [(step_id, step) for step_id, step in steps.items() if step.items]
         self.unended = sum(step.status not in ENDED for step in steps.values())
-        """Steps of the plan that have not ended."""
+        """The number of steps of the plan that have not ended."""
         self.pending = {step_id for step_id, step in steps.items() if step.status == "pending"}
         """Steps of the plan that have not started."""
         self.givers = {
             name: sum(steps[step_id].status not in ENDED for step_id in providers)
             for name, providers in self.compiled.providers.items()
         }
-        """Of each name, how many steps may still give it."""
+        """Name -> the number of steps that may still provide it."""
         self.slots = {step_id: Slots.of(step) for step_id, step in begun}
         self.active = sum(slots.active for slots in self.slots.values())
-        """Items that are worked on."""
+        """The number of items in flight."""
         self.owners = {token: step_id for step_id, step in begun for token in step.items}
         self.awaited = {
             token
@@ -80,25 +80,25 @@ class Flow:
             for token, item in step.items.items()
             if item.status == "active" and item.accepted_at
         }
-        """Items that a step server took and will answer."""
+        """Items that a step server accepted and will answer."""
         self.strays = {
             token
             for _, step in begun
             for token, item in step.items.items()
             if item.retry_at is not None and step.status in ENDED
         }
-        """Items that wait to be tried again although their step has ended."""
+        """Items that wait for a retry although their step has ended."""
 
-    # -- looking up ----------------------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------------------------------------------------
 
     @property
     def over(self) -> bool:
-        """The outcome stands."""
+        """Whether the outcome is decided."""
         return self.state.status != "active"
 
     @property
     def takes_results(self) -> bool:
-        """Whether the result of work still counts: after the outcome, that of work that was under way then."""
+        """Whether the result of work still counts: after the outcome, only that of work that was in flight then."""
         state = self.state
         if state.status == "active":
             return True
@@ -108,12 +108,12 @@ class Flow:
 
     @property
     def recalled(self) -> bool:
-        """Whether a step server must be asked again if our process dies."""
+        """Whether a step server must be called again if our process dies."""
         asked = (self.compiled.steps[self.owners[token]].step.http for token in self.awaited)
         return any(http is not None and http.recall for http in asked)
 
     def find(self, token: str) -> tuple[StepPlan, StepState, ItemState] | None:
-        """The item of that token, and the step whose work it is."""
+        """The item of a token, and the step it belongs to."""
         step_id = self.owners.get(token)
         if step_id is None:
             return None
@@ -127,7 +127,7 @@ class Flow:
         return found
 
     def done_work(self, token: str) -> tuple[StepPlan, ItemState] | None:
-        """The item of that token, also if its work was begun anew under another since."""
+        """The item of a token, even if its work was redone under another since."""
         former = self.state.former.get(token)
         if former is not None:
             return self.compiled.steps[former.step], former.item
@@ -135,7 +135,7 @@ class Flow:
         return None if found is None else (found[0], found[2])
 
     def whole_inputs(self, step_id: str) -> dict[str, Raw]:
-        """All inputs of a step that fans out, by inner name: taken apart once for all its items."""
+        """All inputs of a step that fans out, by inner name: decoded once for all its items."""
         found = self._whole.get(step_id)
         if found is None:
             found = self._whole[step_id] = _object.decode(self.state.steps[step_id].inputs)
@@ -144,7 +144,7 @@ class Flow:
     def values(self, name: str) -> list[Value]:
         return self.state.attributes.get(name, [])
 
-    # -- what folding does to it ---------------------------------------------------------------------------------
+    # -- changes by folding --------------------------------------------------------------------------------------
 
     def item(self, step_id: str, token: str) -> ItemState:
         former = self.state.former.get(token)

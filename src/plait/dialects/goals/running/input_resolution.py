@@ -1,4 +1,4 @@
-"""How an input of a step stands: whether it can be had now, may still come, or never will; and what it is.
+"""The resolution of a step's input: whether it is available now, may still come, or never will; and its value.
 
 Candidates are the values of its name, in order of arrival, init's among them; `match` lets only some of them count.
 """
@@ -18,8 +18,8 @@ from .flow import Flow
 from .state import StepState, Value
 
 Resolution = Literal["resolved", "open", "lost", "unmatched", "refused"]
-"""lost: nobody can give it any more. unmatched: there are values, but not those it wants. refused: it wants none, and
-there is one."""
+"""lost: no provider is left. unmatched: there are values, but none that it accepts. refused: it requires the absence of
+a value, and there is one."""
 
 PER_ITEM = ("receipt_token", "webhook_url")
 """Meta inputs that differ from item to item."""
@@ -50,7 +50,7 @@ def resolution(flow: Flow, step: StepState, wanted: Wanted) -> Resolution:
 
 
 def candidates(step: StepState, wanted: Wanted, values: list[Value]) -> list[Value]:
-    """Those that count."""
+    """The values that count for the input."""
     if wanted.match is None:
         return values
     judged = step.matches.get(wanted.name, {})
@@ -58,7 +58,7 @@ def candidates(step: StepState, wanted: Wanted, values: list[Value]) -> list[Val
 
 
 def value_of(flow: Flow, step: StepState, wanted: Wanted) -> Raw | None:
-    """What the step gets if it starts now; None: nothing, not even a default."""
+    """The value that the step gets if it starts now; None if there is none, not even a default."""
     values = flow.state.attributes.get(wanted.name, [])
     good = values if wanted.match is None else candidates(step, wanted, values)
     match wanted.collect:
@@ -77,12 +77,12 @@ def value_of(flow: Flow, step: StepState, wanted: Wanted) -> Raw | None:
 
 
 def undecided(flow: Flow, plan: StepPlan, step: StepState) -> bool:
-    """Whether a `match` may still say yes or no: until then the step asks for nothing else."""
+    """Whether a `match` may still succeed or fail: until then the step asks for nothing else."""
     return any(resolution(flow, step, each) == "open" for each in plan.matched)
 
 
 def still_wants(flow: Flow, plan: StepPlan, step: StepState, name: str, *, now: bool) -> bool:
-    """Whether a pending step can use a value of that name; `now`: not only if its matches go well."""
+    """Whether a pending step can use a value of that name; `now`: even while its matches are undecided."""
     waits_for_match = now and bool(plan.matched) and undecided(flow, plan, step)
     return any(
         each.name == name
@@ -116,11 +116,11 @@ def _listed(values: list[Value]) -> Raw:
     return Raw(_encode([each.value for each in values]))
 
 
-# -- what a step gets when it starts -----------------------------------------------------------------------------------
+# -- the inputs of a step when it starts -------------------------------------------------------------------------------
 
 
 def gathered_inputs(flow: Flow, plan: StepPlan, info: RunInfo) -> dict[str, Raw]:
-    """By outer name; an optional input that nobody gave and that has no default is not there."""
+    """Inputs by outer name; an optional input without a value and without a default is left out."""
     step = flow.state.steps[plan.id]
     found: dict[str, Raw] = {}
     for wanted in plan.inputs:

@@ -1,4 +1,4 @@
-"""The machine of the `goals` dialect: what each input of a run comes to."""
+"""The machine of the `goals` dialect: what follows from each input of a run."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class GoalsMachine:
         self._left: dict[str, None] = {}
         self._reopened = False
         self._forked = False
-        """Nothing of what its log has as under way is: another run's past was copied."""
+        """Whether this is a fresh fork, where nothing that its copied log has in flight really is."""
 
     @property
     def flow(self) -> Flow:
@@ -84,10 +84,10 @@ class GoalsMachine:
 
     def evolve(self, event: Event, at: Millis) -> None:
         if self._reopened and isinstance(event, RunReopened):
-            self._reopened = False  # it was folded when it was decided
+            self._reopened = False  # already folded when it was decided
         elif isinstance(event, RunStarted):
             self._flow = begun(event, at, self._compiled_plans)
-        elif self._flow is not None:  # else it was cancelled before it was started
+        elif self._flow is not None:  # otherwise it was cancelled before it was started
             self._forked = self._forked or isinstance(event, FlowForked)
             fold(self._flow, event, at)
 
@@ -105,7 +105,7 @@ class GoalsMachine:
 
     @property
     def reload_on_takeover(self) -> bool:
-        """A step server that took work may have died with our process: it is asked again by the next one."""
+        """A step server that accepted work may have died with our process: the next owner calls it again."""
         return self._flow is not None and bool(self._flow.awaited) and self._flow.recalled
 
     def needed_code(self) -> Collection[str]:
@@ -184,8 +184,8 @@ class GoalsMachine:
                 unanswered(builder, plan, token.removeprefix(CALLBACK), item)
 
     def _retry_due(self, builder: DecisionBuilder, token: TaskToken) -> None:
-        """Work waits for a free slot; everything else is tried again at once, and so is work that has its slot because
-        its process died in a later attempt."""
+        """Work waits for a free slot; everything else is retried at once, and so is work that holds a slot because its
+        process died in a later attempt."""
         found = builder.flow.find(token)
         if found is None or found[2].status == "active":
             builder.effect(RetryTask(token))
@@ -216,13 +216,13 @@ class GoalsMachine:
         self._reopened = builder.decision.reopen is not None
 
     def _deactivate(self, builder: DecisionBuilder) -> None:
-        """After the outcome, once nothing is under way any more."""
+        """Records, after the outcome, that nothing is in flight any more."""
         flow = builder.flow
         if flow.state.ended_at is not None and flow.takes_results and not flow.active and not to_compensate(flow):
             builder.record(FlowDeactivated(flow.state.status))
             builder.effect(ClearTimer(LINGER))
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         builder = DecisionBuilder(self.flow, self.context, now, self._preparing)
@@ -251,4 +251,4 @@ class GoalsMachine:
         return None if self._flow is None else run_details(self._flow)
 
     def close(self) -> None:
-        """Holds nothing of the world."""
+        """Does nothing: the machine holds no resources."""

@@ -1,4 +1,4 @@
-"""Going on: after a load, and after a decision that left something for later."""
+"""Continuing a run: after a load, and after a decision that left work for later."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ INTERRUPTED = "its process died after the run had ended"
 
 
 def after_load(builder: DecisionBuilder) -> None:
-    """It was read into memory: nothing of it is under way here. What was when the run had its outcome already is not
-    done again; an answer from elsewhere may still come."""
+    """Recovers a run just loaded, none of whose work is in flight here. After the outcome, work that was in flight is
+    not redone; an answer from elsewhere may still come."""
     if builder.flow.over:
         for token, plan in local_work(builder) if builder.flow.takes_results else ():
             if builder.flow.item(plan.id, token).returned:
@@ -29,7 +29,7 @@ def after_load(builder: DecisionBuilder) -> None:
 
 
 def go_on(builder: DecisionBuilder) -> None:
-    """Looks at everything: a fork may begin in the middle of a decision, and a retry that waits leaves its slot."""
+    """Checks everything: a fork may start in the middle of a decision, and a waiting retry frees its slot."""
     if not builder.flow.over:
         give_up_strays(builder)
         fill_all(builder)
@@ -42,7 +42,7 @@ def fill_all(builder: DecisionBuilder) -> None:
 
 
 def local_work(builder: DecisionBuilder) -> list[tuple[str, StepPlan]]:
-    """Items that are worked on by this process, or were by one before it."""
+    """Items in flight in this process, or in one that owned the run before it."""
     flow = builder.flow
     return [
         (token, builder.plan(step_id))
@@ -53,7 +53,7 @@ def local_work(builder: DecisionBuilder) -> list[tuple[str, StepPlan]]:
     ]
 
 
-# -- what must be under way --------------------------------------------------------------------------------------------
+# -- effects in flight -------------------------------------------------------------------------------------------------
 
 
 def pending_effects(builder: DecisionBuilder, *, recovered: bool) -> list[Effect]:
@@ -91,7 +91,7 @@ def _work(builder: DecisionBuilder, plan: StepPlan, *, recovered: bool) -> list[
 
 
 def children_again(builder: DecisionBuilder) -> list[Effect]:
-    """Those of a fork: what its log has as under way belongs to the run whose past it has."""
+    """Child runs that a fork starts: those that its log has in flight belong to the original run."""
     return [child_of(builder, plan, token, item_inputs(builder, plan, token)) for token, plan in children(builder)]
 
 

@@ -1,6 +1,6 @@
-"""Going on because a person asks for it: with a run that failed or is blocked, or with one dead letter.
+"""Continuing on request: a run that failed or is blocked, or one dead letter.
 
-In a run that failed, what failed is tried again and what was compensated is done again; what succeeded stays. See
+In a run that failed, what failed is retried and what was compensated is redone; what completed stays. See
 `resumption`.
 """
 
@@ -29,7 +29,7 @@ from .tasks import compensation_task
 
 
 def retry(builder: DecisionBuilder) -> None:
-    """Goes on with a run that failed, or that is blocked because a handler was not known."""
+    """Continues a run that failed, or that is blocked because a handler was unknown."""
     state = builder.flow.state
     if not builder.flow.over:
         builder.effect(Block(None))
@@ -41,7 +41,7 @@ def retry(builder: DecisionBuilder) -> None:
 
 
 def settle(builder: DecisionBuilder, resume: Resume) -> None:
-    """A person has decided about a dead letter."""
+    """Applies a person's decision about a dead letter."""
     if resume.verdict == "discard":
         return
     state, token = builder.flow.state, compensated_item(resume.token or "")
@@ -61,7 +61,7 @@ def settle(builder: DecisionBuilder, resume: Resume) -> None:
 
 
 def _compensate_again(builder: DecisionBuilder, plan: StepPlan, token: str) -> None:
-    """The compensator of a step that failed while the run went on, as this one may have done since."""
+    """Retries the compensator of a step that failed while the run continued; the run may have failed since."""
     task = compensation_task(builder, plan, token)
     if builder.flow.over:
         builder.effect(Compensate(task.token))
@@ -71,7 +71,7 @@ def _compensate_again(builder: DecisionBuilder, plan: StepPlan, token: str) -> N
 
 
 def _reopen(builder: DecisionBuilder) -> None:
-    """What failed, and what was skipped because of that, is pending again, under the same tokens."""
+    """Makes what failed, and what was skipped because of that, pending again, under the same tokens."""
     steps = builder.flow.state.steps
     again = _again(builder.flow)
     items = [(token, item) for step in steps.values() for token, item in step.items.items()]
@@ -81,7 +81,7 @@ def _reopen(builder: DecisionBuilder) -> None:
     restarted = steps_to_restart(builder.flow, again, withdrawn)
     _stop_stale_work(builder, restarted, withdrawn)
     renewed = _renewed(builder, again.difference(restarted))
-    fold(builder.flow, RunReopened("retry"), builder.now)  # the kernel records it before what is decided here
+    fold(builder.flow, RunReopened("retry"), builder.now)  # the kernel records it before the events of this decision
     builder.record(FlowResumed(sorted(again), restarted, renewed))
     for effect in pending_effects(builder, recovered=False):
         builder.effect(effect)
@@ -90,7 +90,7 @@ def _reopen(builder: DecisionBuilder) -> None:
 
 
 def _stop_stale_work(builder: DecisionBuilder, restarted: Collection[str], withdrawn: Withdrawn) -> None:
-    """What waits to be tried again begins afresh; what works on withdrawn values is not wanted any more."""
+    """Cancels pending retries, which start afresh, and work on withdrawn values, which is no longer wanted."""
     flow, stale = builder.flow, [f"{PREPARE}{step_id}" for step_id in sorted(builder.preparing)]
     builder.preparing.clear()
     for step_id, step in flow.state.steps.items():
@@ -122,7 +122,7 @@ def _under_way(builder: DecisionBuilder, steps: Collection[str]) -> list[tuple[s
 
 
 def _renewed(builder: DecisionBuilder, steps: Iterable[str]) -> dict[str, str]:
-    """Work that was compensated, and the tokens under which it is done again."""
+    """Work that was compensated, and the tokens under which it is redone."""
     return {
         token: builder.item_token(step_id, item.place, again=1)
         for step_id in sorted(steps)
@@ -132,7 +132,7 @@ def _renewed(builder: DecisionBuilder, steps: Iterable[str]) -> dict[str, str]:
 
 
 def _again(flow: Flow) -> set[str]:
-    """Steps that failed, those whose work was compensated, and whoever has to do with these."""
+    """Steps that failed, those whose work was compensated, and the steps that depend on these."""
     steps = flow.state.steps
     compensated = {step_id for step_id, step in steps.items() if step.status == "completed" and _was_compensated(step)}
     found = compensated | {step_id for step_id, step in steps.items() if step.status == "failed"}
@@ -151,7 +151,7 @@ def _was_compensated(step: StepState) -> bool:
 
 
 def _wanted_again(flow: Flow, step_id: str, again: set[str]) -> bool:
-    """A step that was skipped for want of a use that there may be now, or of a value that may come now."""
+    """Whether a step was skipped because it was not needed, or for want of a value, and this may change now."""
     step, compiled = flow.state.steps[step_id], flow.compiled
     if step.status != "skipped":
         return False

@@ -1,6 +1,6 @@
-"""What became of the work that a run asked for: the results of its tasks, and answers from outside.
+"""The outcome of the work that a run requested: results of tasks, and answers from outside.
 
-Answers from outside are webhooks of async steps, which reach a run as messages: `work:<token>` brings the outputs of
+Answers from outside are webhooks of async steps, which reach a run as messages: `work:<token>` has the outputs of
 an item, an object; `failed:<token>` says why it failed: an object with `detail` or `title`, as in problem+json.
 """
 
@@ -80,7 +80,7 @@ def _prepared(builder: DecisionBuilder, step_id: str, result: TaskResult) -> Non
     builder.record(StepPrepared(step_id, ready.inputs, ready.run, ready.keep))
     if not ready.run:
         builder.record(StepSkipped(step_id, NOT_KEPT))
-    elif needed(builder, builder.plan(step_id), now=True):  # while its scripts ran, others may have given what it gives
+    elif needed(builder, builder.plan(step_id), now=True):  # others may have provided its outputs while its scripts ran
         start_work(builder, builder.plan(step_id), _object.decode(ready.inputs), ready.keep)
 
 
@@ -117,7 +117,7 @@ def _compensated(builder: DecisionBuilder, token: str, result: TaskResult) -> No
         return
     if result.error is None:
         builder.record(CompSucceeded(found[0].id, token))
-    elif not builder.flow.over:  # else the rollback of the whole run comes to it in its turn
+    elif not builder.flow.over:  # else the rollback of the whole run compensates it in its turn
         builder.record(CompFailed(found[0].id, token, result.error.message))
 
 
@@ -150,7 +150,7 @@ def _former_answer(builder: DecisionBuilder, step_id: str, token: str, kind: str
 
 
 def awaited(builder: DecisionBuilder, token: str) -> tuple[StepPlan, ItemState]:
-    """The item whose answer may come from outside, be it that it came already."""
+    """The item whose answer may come from outside, or has already come."""
     found = builder.flow.find(token)
     if found is None or found[0].step.type != "async" or found[2].started_at is None:
         raise NotFound(
@@ -176,7 +176,7 @@ def _fail(builder: DecisionBuilder, plan: StepPlan, token: str, item: ItemState,
 
 
 def reason(problem: Any) -> str:
-    """What a problem says: its detail, else its title."""
+    """The reason that a problem gives: its detail, else its title."""
     if isinstance(problem, dict):
         found = cast("dict[str, Any]", problem)
         for key in ("detail", "title"):

@@ -1,8 +1,8 @@
-"""What a failed run takes up again: which values are withdrawn, which steps begin anew, and under which tokens.
+"""What a failed run resumes: which values are withdrawn, which steps restart, and under which tokens.
 
-What a completed step gave is not true any more once its work was compensated: it is withdrawn when the step is done
-again. A step that was given such a value begins anew with what it is given then. Work that was compensated, or that is
-begun anew with other inputs, is new work: it has a new token, because the token is its idempotency key.
+The outputs of a completed step don't hold any more once its work was compensated: they are withdrawn when the step is
+redone. A step that was given such a value restarts with what it is given then. Work that was compensated, or that
+restarts with other inputs, is new work: it has a new token, because the token is its idempotency key.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .flow import Flow
 from .state import FormerItem, ItemState, StepState
 
 Withdrawn = dict[str, set[int]]
-"""Of each name, the places of values that are not true any more."""
+"""Name -> the places of values that don't hold any more."""
 
 
 def withdrawn_values(flow: Flow, steps: Iterable[str]) -> Withdrawn:
-    """What these steps gave, as far as they had completed."""
+    """The outputs of those of these steps that had completed."""
     found: Withdrawn = {}
     for step_id in steps:
         if flow.state.steps[step_id].status != "completed":
@@ -87,7 +87,7 @@ def _withdraw(flow: Flow, withdrawn: Withdrawn) -> None:
 
 
 def _restarted_before(flow: Flow, steps: list[str], withdrawn: Withdrawn) -> list[str]:
-    """In logs of older releases: only steps with an input that has no value left."""
+    """Steps that restarted in logs of older releases: only those with an input that has no value left."""
     emptied = {name for name in withdrawn if name not in flow.state.attributes}
     return [
         step_id
@@ -97,7 +97,7 @@ def _restarted_before(flow: Flow, steps: list[str], withdrawn: Withdrawn) -> lis
 
 
 def _keep_former(flow: Flow, step_id: str, step: StepState, tokens: Collection[str]) -> None:
-    """Of the items that are replaced, those that someone may still ask for."""
+    """Keeps those replaced items that may still be answered or compensated."""
     answers = flow.compiled.steps[step_id].step.type == "async"
     for token, item in step.items.items():
         if token in tokens and item.started_at is not None and (answers or item.status == "compensation_failed"):
@@ -105,7 +105,7 @@ def _keep_former(flow: Flow, step_id: str, step: StepState, tokens: Collection[s
 
 
 def _taken_up(old: StepState, renewed: dict[str, str]) -> StepState:
-    """The step with the work that it had; one without any starts as if for the first time."""
+    """The step with its former work; one without any starts as if for the first time."""
     if not old.items:
         return StepState(matches=old.matches, closed=old.closed, generation=old.generation)
     return StepState(
@@ -123,7 +123,7 @@ def _taken_up(old: StepState, renewed: dict[str, str]) -> StepState:
 
 
 def _item(item: ItemState, renewed: bool) -> ItemState:
-    """What succeeded or is under way stays; the rest is done again."""
+    """Keeps an item that succeeded or is in flight; resets any other."""
     if renewed:
         return ItemState(item.values, item.place)
     if item.status in ("succeeded", "compensation_failed", "active"):
@@ -136,8 +136,8 @@ def _begun_afresh(item: ItemState) -> ItemState:
 
 
 def _wait_no_more(flow: Flow) -> None:
-    """Items that waited to be tried again when the run ended, or that were compensated since, begin afresh; so do
-    children that ended with it."""
+    """Resets items that waited for a retry when the run ended, or that were compensated since; and children that ended
+    with the run."""
     for step_id, step in flow.state.steps.items():
         ended_too = flow.state.cut and flow.compiled.steps[step_id].step.type in ("flow", "run")
         for token, item in step.items.items() if step.status == "active" else ():

@@ -1,4 +1,4 @@
-"""The state of a run: all of it is folded from events, and all of it is in a snapshot. And the tokens of its tasks."""
+"""The state of a run, all of it folded from events and saved in snapshots; and the tokens of its tasks."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ FlowStatus = Literal["active", "completed", "failed", "cancelled"]
 ENDED = ("completed", "failed", "skipped")
 OPEN = ("pending", "active", "not_completed")
 DONE = ("succeeded", "compensating", "compensated", "compensation_failed")
-"""Its work was done, whatever became of it later."""
+"""Statuses of items whose work was done, whatever became of it later."""
 INIT, PATCH = "", "patch"
-"""Who provided a value that no step did."""
+"""Pseudo-steps: the providers of values that no step provided."""
 
 PREPARE, MATCH, MAPPING, COMPENSATION = "prepare:", "match:", "shape:", "undo:"
 CALLBACK, WAIT = "callback:", "wait:"
 LINGER = TaskToken("linger")
-"""How tokens of tasks and timers begin; the token of an item has no prefix."""
+"""Prefixes of tokens of tasks and timers; the token of an item has none."""
 
 
 class Value(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One value of an attribute; the first of a name is its value, later ones are kept and shown."""
+    """One value of an attribute; the first of a name counts, later ones are kept and shown."""
 
     value: Raw
     step: str = INIT
@@ -49,29 +49,29 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class ItemState(msgspec.Struct, omit_defaults=True):
     values: dict[str, Raw] = {}
-    """Of the `for_each` arrays, by outer name."""
+    """The item's values of the `for_each` arrays, by outer name."""
     place: int = 0
-    """In the fan-out, before any item was dropped."""
+    """The place in the fan-out, before any item was dropped."""
     status: ItemStatus = "pending"
     started_at: Millis | None = None
     ended_at: Millis | None = None
     outputs: Raw = ABSENT
     returned: Raw = ABSENT
-    """Raw outputs that a script has to map."""
+    """Raw outputs that a script must map."""
     error: str = ""
     cause: ErrorInfo | str = ""
-    """Why its child run failed; a sentence in snapshots of older versions."""
+    """The error of its failed child run; a sentence in snapshots of older versions."""
     attempts: int = 0
-    """That have failed so far."""
+    """The number of attempts that have failed so far."""
     retry_at: Millis | None = None
     accepted_at: Millis | None = None
     accepted: int = 0
-    """The attempt that was accepted, of an async call."""
+    """The attempt of an async call that was accepted."""
     memo: bool = False
     rolled_back: bool = False
-    """It was compensated with the whole run, not with its step alone."""
+    """Whether it was compensated with the whole run, not with its step alone."""
     round: int = 0
-    """How often it was taken up again after the run had failed."""
+    """The number of times it was resumed after the run had failed."""
 
     @property
     def open(self) -> bool:
@@ -79,13 +79,13 @@ class ItemState(msgspec.Struct, omit_defaults=True):
 
 
 class FormerItem(msgspec.Struct, omit_defaults=True):
-    """Work that was begun anew under another token. An answer to it is late; if its compensator failed for good, that
-    can still be tried again."""
+    """Work that was redone under another token. An answer to it is late; if its compensator failed for good, that can
+    still be retried."""
 
     step: str
     item: ItemState
     inputs: Raw = ABSENT
-    """Of its step, by inner name."""
+    """The inputs of its step, by inner name."""
 
 
 class StepState(msgspec.Struct, omit_defaults=True):
@@ -95,25 +95,25 @@ class StepState(msgspec.Struct, omit_defaults=True):
     opened_seq: int = 0
     """The number of the first event of its start."""
     generation: int = 0
-    """How often work of it was begun anew, under new tokens."""
+    """The number of times its work was redone under new tokens."""
     inputs: Raw = ABSENT
-    """By inner name."""
+    """Inputs by inner name."""
     outputs: Raw = ABSENT
     error: str = ""
     reason: str = ""
     """Why it was skipped."""
     unsatisfied: list[str] = []
     total: int = 0
-    """Items before any was dropped."""
+    """The number of items before any was dropped."""
     dropped: list[int] = []
     items: dict[str, ItemState] = {}
-    """By token, in the order of the fan-out."""
+    """Items by token, in the order of the fan-out."""
     closed: list[str] = []
-    """Optional inputs that are not waited for any more."""
+    """Optional inputs that are no longer awaited."""
     waits: dict[str, Millis] = {}
-    """Optional inputs that are waited for, and until when."""
+    """Optional inputs that are awaited, and until when."""
     matches: dict[str, dict[int, bool]] = {}
-    """What `match` said of the candidates of an input."""
+    """The verdicts of `match` on the candidates of an input, by index."""
 
     @property
     def ended(self) -> bool:
@@ -132,28 +132,28 @@ class FlowState(msgspec.Struct, omit_defaults=True):
     ended_at: Millis | None = None
     deactivated_at: Millis | None = None
     outlived: bool = False
-    """Work was under way when the run ended."""
+    """Whether work was in flight when the run ended."""
     cut: bool = False
-    """It was ended from outside, by a cancel, its deadline or a limit: what comes after that is late."""
+    """Whether it was ended from outside, by a cancel, its deadline or a limit: later results are late."""
     updated_at: Millis = Millis(0)
     attributes: dict[str, list[Value]] = {}
     steps: dict[str, StepState] = {}
     finished: list[str] = []
-    """Tokens of items that succeeded, in the order in which they did."""
+    """Tokens of items in the order in which they succeeded."""
     former: dict[str, FormerItem] = {}
-    """By their tokens."""
+    """Former items by token."""
     seq: int = 0
     end_seq: int = 0
     """The number of the event that has its outcome."""
 
 
 class StartData(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What travels in the start of a run: its plan, made before it."""
+    """What a run is started with: its plan, made beforehand."""
 
     plan: Plan
     parent_step: str = ""
     returns: list[str] = []
-    """What the parent wants beside the outputs of the goals."""
+    """Names that the parent wants beside the outputs of the goals."""
     more: dict[str, list[Any]] = {}
     """Further values of names in init."""
 
@@ -162,8 +162,8 @@ class StartData(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def item_token(run_id: RunId, seed: int, step_id: str, place: int, generation: int = 0) -> str:
-    """A UUID that follows from the seed drawn at the start: unguessable outside, the same in every replay. It is the
-    idempotency key, so work that is begun anew has another."""
+    """A UUID derived from the seed drawn at the start: unguessable from outside, the same in every replay. It is the
+    idempotency key, so work that is redone has another."""
     whose = f"{run_id}\0{seed}\0{step_id}\0{place}" + (f"\0{generation}" if generation else "")
     digest = hashlib.blake2b(whose.encode(), digest_size=16).digest()
     bits = int.from_bytes(digest, "big") & ~(0xF << 76 | 3 << 62) | 8 << 76 | 2 << 62
@@ -172,7 +172,7 @@ def item_token(run_id: RunId, seed: int, step_id: str, place: int, generation: i
 
 
 def compensation_token(token: str, round: int) -> TaskToken:
-    """Work that was compensated, done again and has to be compensated once more is another task."""
+    """The token of a compensation. Work that is redone and compensated once more is another task."""
     return TaskToken(f"{COMPENSATION}{token}:{round + 1}" if round else f"{COMPENSATION}{token}")
 
 
@@ -186,7 +186,7 @@ def match_token(step_id: str, name: str, index: int) -> TaskToken:
 
 
 def match_parts(token: str) -> tuple[str, str, int]:
-    """Step, name and index; a step's id has no colon, a name may have."""
+    """Step, name and index; a step's id has no colon, a name may have one."""
     step_id, index, name = token.removeprefix(MATCH).split(":", 2)
     return step_id, name, int(index)
 

@@ -1,10 +1,10 @@
-"""The tasks that a run asks for, as data: the work of items, their compensation, and the scripts before and after.
+"""The tasks that a run requests, as data: the work of items, their compensation, and the scripts before and after.
 
-Most are of kinds that any dialect may ask for. Three are the dialect's own; `executors` and `memo` do them:
+Most are of kinds that any dialect may request. Three are the dialect's own, executed by `executors` and `memo`:
 
     goals.prepare       maps the inputs of a step and judges its predicate, for the step and for each item
-    goals.map_outputs   makes those outputs of an item that a script makes
-    goals.memo          another task, spared if it succeeded before with the same inputs
+    goals.map_outputs   computes those outputs of an item that a script maps
+    goals.memo          another task, skipped if it succeeded before with the same inputs
 """
 
 from __future__ import annotations
@@ -66,26 +66,26 @@ WorkInput = PythonInput | HttpInput | ScriptInput | ToolInput | AgentInput | Pip
 class PrepareInput(msgspec.Struct, frozen=True, gc=False):
     step: Step
     inputs: dict[str, Raw]
-    """By outer name."""
+    """Inputs by outer name."""
     seed: str
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """What `goals.prepare` returns."""
+    """The result of `goals.prepare`."""
 
     inputs: Raw
-    """By inner name, mapped; an object."""
+    """Mapped inputs by inner name; an object."""
     run: bool = True
     """False: the predicate refused the whole step."""
     keep: list[int] | None = None
-    """The places in the fan-out that the predicate lets through; None: all."""
+    """The places in the fan-out that the predicate accepts; None: all."""
     error: str = ""
-    """A script failed: so does the step."""
+    """The error of a failed script, which fails the step."""
 
 
 class MapOutputsInput(msgspec.Struct, frozen=True, gc=False):
     scripts: tuple[tuple[str, str, Script], ...]
-    """Outer name, inner name, script."""
+    """Triples of outer name, inner name and script."""
     returned: Raw
     """All that the work returned; each script sees all of it."""
     seed: str
@@ -93,14 +93,14 @@ class MapOutputsInput(msgspec.Struct, frozen=True, gc=False):
 
 class MemoInput(msgspec.Struct, frozen=True, gc=False):
     fingerprint: str
-    """Of all that decides the result, but for the inputs."""
+    """A hash of all that determines the result, except the inputs."""
     inputs: Raw
     kind: str
     input: WorkInput
 
 
 class Memoized(msgspec.Struct, frozen=True):
-    """What `goals.memo` returns."""
+    """The result of `goals.memo`."""
 
     result: Raw
     memo: bool = False
@@ -118,7 +118,7 @@ def work_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> Task:
 
 
 def item_inputs(builder: DecisionBuilder, plan: StepPlan, token: str) -> Raw:
-    """By inner name, with what only this item has."""
+    """Inputs by inner name, with those of this item only."""
     flow = builder.flow
     former = flow.state.former.get(token)
     values = flow.item(plan.id, token).values
@@ -133,7 +133,7 @@ def item_inputs(builder: DecisionBuilder, plan: StepPlan, token: str) -> Raw:
 def _work(info: RunInfo, plan: StepPlan, token: str, inputs: Raw) -> tuple[str, WorkInput]:
     step = plan.step
     if step.python is not None:
-        memo = plan.fingerprint if plan.queue else ""  # who serves a queue remembers for itself
+        memo = plan.fingerprint if plan.queue else ""  # workers of a queue keep their own memos
         return PYTHON, PythonInput(step.python.handler, inputs, _callback(plan, token), memo=memo)
     if step.http is not None:
         return HTTP, _request(info, plan, step.http, token, inputs)
@@ -151,7 +151,7 @@ def _work(info: RunInfo, plan: StepPlan, token: str, inputs: Raw) -> tuple[str, 
 
 
 def _agent(step: Step, agent: AgentStep, info: RunInfo, token: str, inputs: Raw) -> AgentInput:
-    """It answers with the step's outputs."""
+    """An agent task whose output is the step's outputs."""
     names = [attribute.inner(name) for name, attribute in step.outputs()]
     schema: dict[str, Any] = {"type": "object", "properties": {name: {} for name in names}, "required": names}
     execution = f"{info.run_id}:{token}"
@@ -182,7 +182,7 @@ def _headers(info: RunInfo, plan: StepPlan, token: str) -> dict[str, str]:
     name = caller_id(info.run_id)
     return {
         **_JSON,
-        # A run id may hold what no header can: that is percent-encoded
+        # A run id may hold characters that a header can't: those are percent-encoded
         "Argyll-Flow-ID": name if name.isascii() and name == name.strip() else quote(name.strip(), safe=_PRINTABLE),
         "Argyll-Step-ID": plan.id,
         "Argyll-Receipt-Token": token,
@@ -190,7 +190,7 @@ def _headers(info: RunInfo, plan: StepPlan, token: str) -> dict[str, str]:
 
 
 def _callback(plan: StepPlan, token: str, inside: str = "") -> Callback | None:
-    """Where the step server, or whoever asked for the meta input `webhook_url`, gets the address."""
+    """Where to pass the webhook's address: in a header to a step server, and in meta inputs that ask for it."""
     headers = (WEBHOOK_HEADER,) if plan.step.type == "async" else ()
     if not headers and not plan.webhook_inputs:
         return None
@@ -254,7 +254,7 @@ def _compensation(
 
 
 def outputs_of(raw: Raw) -> dict[str, Raw]:
-    """Recorded outputs by name; none where nothing was recorded."""
+    """Recorded outputs by name; empty if nothing was recorded."""
     return _object.decode(raw) if bytes(raw).startswith(b"{") else {}
 
 
@@ -262,7 +262,7 @@ def outputs_of(raw: Raw) -> dict[str, Raw]:
 
 
 def prepare_task(builder: DecisionBuilder, plan: StepPlan) -> Task:
-    """The scripts before a step: no script runs inside a decision."""
+    """The scripts before a step run in a task: no script runs inside a decision."""
     info = builder.context.info
     input = PrepareInput(plan.step, gathered_inputs(builder.flow, plan, info), f"{info.run_id}:{plan.id}")
     token = TaskToken(PREPARE + plan.id)
@@ -270,7 +270,7 @@ def prepare_task(builder: DecisionBuilder, plan: StepPlan) -> Task:
 
 
 def match_task(builder: DecisionBuilder, plan: StepPlan, name: str, index: int) -> Task:
-    """Judges one candidate of a required input."""
+    """Judges one candidate of an input with a `match`."""
     script = plan.step.attributes[name].detail.match
     if script is None:
         raise AssertionError(f"input '{name}' of step '{plan.id}' has no match")
@@ -283,7 +283,7 @@ def match_task(builder: DecisionBuilder, plan: StepPlan, name: str, index: int) 
 
 
 def map_outputs_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> Task:
-    """The scripts after an item, on what its work returned."""
+    """The scripts that map what the work of an item returned."""
     returned = builder.flow.item(plan.id, token).returned
     input = MapOutputsInput(plan.output_scripts, returned, token)
     name = TaskToken(MAPPING + token)

@@ -1,4 +1,4 @@
-"""A run as people see it: init, the planned steps, who gave what to whom, and why it is not moving."""
+"""A run as people see it: init, the planned steps, who provides what to whom, and why it does not proceed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _init(flow: Flow) -> Node:
 
 
 def init_id(flow: Flow) -> str:
-    """A step may be called so too."""
+    """The id of init's node; a step may have the same name."""
     return "init" if "init" not in flow.state.steps else ":init"
 
 
@@ -92,7 +92,7 @@ def _status(flow: Flow, step: StepState, tasks: Mapping[TaskToken, TaskFacts]) -
 
 
 def _unreached(step: StepState) -> bool:
-    """It counts as failed, but only because what it needs was never there."""
+    """Whether a step failed only because its input never came."""
     return step.status == "failed" and step.started_at is None and bool(step.unsatisfied)
 
 

@@ -1,4 +1,4 @@
-"""The work of a step: its items are made, started as slots allow, and end; the last one ends the step."""
+"""The work of a step: its items are created, started as slots allow, and end; the last one ends the step."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .tasks import item_inputs, map_outputs_task, missing_handler, outputs_of, w
 
 NOT_KEPT = "predicate returned false"
 TOLD_BYTES = 1024
-"""Up to here an event tells the values of an item; its inputs have them in any case."""
+"""The bytes up to which an event repeats the values of an item; its inputs have them in any case."""
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
@@ -43,7 +43,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def start_work(builder: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw], keep: list[int] | None = None) -> None:
-    """Makes the items of a step; `keep` are the places in its fan-out that its predicate lets through."""
+    """Creates the items of a step; `keep` has the places in its fan-out that its predicate accepts."""
     fan = fan_of(plan.step, inputs) if plan.fans else PLAIN
     count = 1 if fan is PLAIN else fan.count
     if count > limits.ITEMS:
@@ -71,7 +71,7 @@ def _started(
 
 
 def _told_values(fan: Fan, place: int) -> Raw:
-    """What makes an item differ from the others, for those who read the log; large values are in the inputs only."""
+    """The values that distinguish an item, for readers of the log; large ones are in the inputs only."""
     raw = EMPTY if fan.count == 1 else Raw(_encode(fan.values(place)))
     return raw if len(bytes(raw)) <= TOLD_BYTES else EMPTY
 
@@ -80,7 +80,7 @@ def _told_values(fan: Fan, place: int) -> Raw:
 
 
 def fill(builder: DecisionBuilder, plan: StepPlan) -> None:
-    """Starts items while there are free slots, first those that wait to be tried again."""
+    """Starts items while there are free slots, first those that wait for a retry."""
     slots, state = builder.flow.slots.get(plan.id), builder.flow.state
     if slots is None or state.status != "active" or state.steps[plan.id].status != "active":
         return
@@ -100,7 +100,7 @@ def fill(builder: DecisionBuilder, plan: StepPlan) -> None:
 
 
 def blocked(plan: StepPlan, lacking: str) -> Block:
-    """The run waits until there is someone who can do the work of a step."""
+    """Blocks the run until a process can do the work of the step."""
     return Block(ErrorInfo("goals.no_handler", f"step '{plan.id}': {lacking}", kind="blocked"))
 
 
@@ -108,7 +108,7 @@ def blocked(plan: StepPlan, lacking: str) -> Block:
 
 
 def accepted(builder: DecisionBuilder, plan: StepPlan, token: str, attempt: int) -> None:
-    """A step server will answer by webhook."""
+    """Records that a step server will answer by webhook."""
     builder.record(WorkAccepted(plan.id, token, attempt))
     limit = plan.step.http.callback_timeout if plan.step.http is not None else 0
     if limit:
@@ -116,7 +116,7 @@ def accepted(builder: DecisionBuilder, plan: StepPlan, token: str, attempt: int)
 
 
 def answered(builder: DecisionBuilder, plan: StepPlan, token: str, outputs: dict[str, Raw]) -> None:
-    """Outputs have come from a webhook or a child run, as the step itself calls them."""
+    """Takes outputs from a webhook or a child run, by the step's own names."""
     absent = missing_output(plan.step, outputs)
     attempts = builder.flow.item(plan.id, token).attempts + 1
     if absent is not None:
@@ -130,7 +130,7 @@ def answered(builder: DecisionBuilder, plan: StepPlan, token: str, outputs: dict
 def returned(
     builder: DecisionBuilder, plan: StepPlan, token: str, result: Raw, *, memo: bool = False, attempts: int = 1
 ) -> None:
-    """The task of an item has ended well. Most results are the outputs as they are: then they are not read here."""
+    """Handles the result of an item's task. Most results are the outputs as they are, and are not decoded here."""
     outputs = result if bytes(result).startswith(b"{") else _named(plan, result)
     if plan.output_scripts:
         _map_outputs(builder, plan, token, outputs, memo=memo)
@@ -141,7 +141,7 @@ def returned(
 
 
 def _named(plan: StepPlan, result: Raw) -> Raw:
-    """A result that is no object is one output; of a function or a service, null is none."""
+    """Makes a result that is not an object one output; null from a function or a service is none."""
     if bytes(result) == b"null" and plan.step.type != "script":
         return EMPTY
     return Raw(_encode({RESULT: result}))
@@ -153,7 +153,7 @@ def _map_outputs(builder: DecisionBuilder, plan: StepPlan, token: str, outputs: 
 
 
 def mapped(builder: DecisionBuilder, plan: StepPlan, token: str, outputs: dict[str, Raw]) -> None:
-    """The scripts on what an item returned have ended well."""
+    """Handles the results of the scripts that map an item's output."""
     item = builder.flow.item(plan.id, token)
     whole = renamed(plan.step, outputs_of(item.returned)) | outputs
     succeeded(builder, plan, token, Raw(_encode(whole)), memo=item.memo, attempts=item.attempts + 1)
@@ -174,7 +174,7 @@ def succeeded(
 def failed(
     builder: DecisionBuilder, plan: StepPlan, token: str, error: str, attempts: int = 1, cause: ErrorInfo | str = ""
 ) -> None:
-    """The first failed item fails the step: what has not begun never does, what is under way may report."""
+    """The first failed item fails the step: items not yet started never will, those in flight may still report."""
     builder.record(WorkFailed(plan.id, token, error, attempts, cause))
     step = builder.flow.state.steps[plan.id]
     if step.ended:
@@ -186,7 +186,7 @@ def failed(
 
 
 def give_up_strays(builder: DecisionBuilder) -> None:
-    """Items that failed after their step had ended are not tried again."""
+    """Gives up retries of items whose step had ended when they failed."""
     for token in sorted(builder.flow.strays):
         plan, _, item = builder.flow.at(token)
         builder.effect(CancelTask(TaskToken(token)))
@@ -194,15 +194,15 @@ def give_up_strays(builder: DecisionBuilder) -> None:
 
 
 def unanswered(builder: DecisionBuilder, plan: StepPlan, token: str, item: ItemState) -> None:
-    """The callback did not come in time: the attempt has failed after all."""
+    """Fails the attempt because the callback did not come in time."""
     limit = plan.step.http.callback_timeout if plan.step.http is not None else 0
     error = ErrorInfo("goals.callback_timeout", f"no callback within {limit} ms", kind="timeout")
-    builder.effect(CancelTask(TaskToken(token)))  # it may be called again just now, after a restart
+    builder.effect(CancelTask(TaskToken(token)))  # it may be in flight again after a restart
     builder.effect(FailTask(work_task(builder, plan, token), item.accepted, error))
 
 
 def stop_waiting(builder: DecisionBuilder, token: str, item: ItemState) -> None:
-    """An answer came by another way than the call's own: nothing else is waited for."""
+    """Stops waiting for the call's own result, because an answer came another way."""
     builder.effect(CancelTask(TaskToken(token)))
     if item.accepted_at is not None:
         builder.effect(ClearTimer(TaskToken(CALLBACK + token)))
@@ -221,7 +221,7 @@ def _complete(builder: DecisionBuilder, plan: StepPlan) -> None:
 
 
 def _outputs(plan: StepPlan, step: StepState) -> dict[str, Raw]:
-    """Declared ones only; what else an item returned stays with the item."""
+    """The declared outputs of the items; anything else that an item returned stays with the item."""
     if step.total == 1:
         given = _object.decode(next(iter(step.items.values())).outputs)
         return {name: given[name] for name in plan.outputs if name in given}

@@ -1,1 +1,1 @@
-"""A step: what people write, checked and read into one shape."""
+"""A step as written by people, checked and parsed into one shape."""

@@ -1,4 +1,4 @@
-"""An attribute of a step: a name that goes in or comes out, as it is stored and emitted: nested by role.
+"""An attribute of a step: an input or output name, in its stored form, nested by role.
 
 {"role": "optional", "type": "string", "optional": {"default": "\\"Hello!\\""}}
 """
@@ -61,12 +61,12 @@ class Attribute(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return self.role != "output"
 
     def inner(self, name: str) -> str:
-        """What the step itself calls it."""
+        """The name inside the step."""
         mapping = self.detail.mapping
         return mapping.name or name if mapping is not None else name
 
 
 def attribute(role: Role, type: Kind = "any", detail: Detail = PLAIN) -> Attribute:
-    """One whose detail is where its role says; a detail that says nothing is left out."""
+    """An attribute with the detail at its role; an empty detail is left out."""
     nested = {} if detail == PLAIN else {role: detail}
     return Attribute(role=role, type=type, **nested)

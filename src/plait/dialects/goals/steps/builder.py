@@ -45,7 +45,7 @@ _NOTHING: Any = object()
 
 
 def catalog_step(id: str, name: str = "") -> StepBuilder:
-    """Starts the declaration of a step; without a name it is called as its id."""
+    """Starts the declaration of a step; without a name its id is its name."""
     return StepBuilder({"id": id, "name": name or id})
 
 
@@ -57,8 +57,8 @@ class StepBuilder:
         self._built: Step | None = None
 
     def build(self) -> Step:
-        """The step, checked as one from outside would be."""
-        if self._built is None:  # every engine that is given it asks
+        """The step, checked like one from outside."""
+        if self._built is None:  # every engine that is given it asks for it
             self._built = read_step(dict(self._data))
         return self._built
 
@@ -73,7 +73,7 @@ class StepBuilder:
         inner: str = "",
         script: tuple[Language, str] | None = None,
     ) -> StepBuilder:
-        """An input that it can't do without. `inner` is what the step calls it, `script` what changes its value."""
+        """A required input. `inner` is its name in the step, `script` maps its value."""
         mapping = _renaming(inner, script)
         detail = Detail(for_each=for_each, collect=collect, match=_script(match), mapping=mapping)
         return self._attribute(name, "required", type, detail)
@@ -90,7 +90,7 @@ class StepBuilder:
         inner: str = "",
         script: tuple[Language, str] | None = None,
     ) -> StepBuilder:
-        """An input that it can do without; `deadline` says how long it waits for it, -1 as long as it may come."""
+        """An optional input; `deadline` is how long to wait for it, -1 for as long as it may come."""
         detail = Detail(
             default=None if default is _NOTHING else _json(default),
             for_each=for_each,
@@ -103,11 +103,11 @@ class StepBuilder:
     def output(
         self, name: str, type: Any = Any, *, inner: str = "", script: tuple[Language, str] | None = None
     ) -> StepBuilder:
-        """What it gives to others; `inner` is what the step calls it."""
+        """An output; `inner` is its name in the step."""
         return self._attribute(name, "output", type, Detail(mapping=_renaming(inner, script)))
 
     def const(self, name: str, value: Any, type: Any = Any) -> StepBuilder:
-        """An input that is always this value."""
+        """An input with a constant value."""
         return self._attribute(name, "const", type, Detail(value=_json(value)))
 
     def meta(self, name: str, key: str) -> StepBuilder:
@@ -123,7 +123,7 @@ class StepBuilder:
         health_check: str = "",
         compensate: str = "",
     ) -> StepBuilder:
-        """An HTTP call that answers with the outputs."""
+        """An HTTP call that returns the outputs."""
         http = {"endpoint": endpoint, "method": method, "timeout": millis(timeout)}
         return self._with(type="sync", http={**http, "health_check": health_check, "compensate": compensate})
 
@@ -138,7 +138,7 @@ class StepBuilder:
         compensate: str = "",
         recall: bool = True,
     ) -> StepBuilder:
-        """An HTTP call that answers later, by a call to the webhook that it is given: type `async`."""
+        """An HTTP call that answers later, by calling the webhook that it is given: type `async`."""
         http = {"endpoint": endpoint, "method": method, "timeout": millis(timeout), "health_check": health_check}
         more = {"callback_timeout": millis(callback_timeout), "compensate": compensate, "recall": recall}
         return self._with(type="async", http=http | more)
@@ -165,15 +165,15 @@ class StepBuilder:
         return self._with(type="tool", tool=config)
 
     def agent(self, model: str, prompt: str, **settings: Any) -> StepBuilder:
-        """A language model with tools: the inputs are what it works on, and it answers with the outputs."""
+        """A language model with tools: the inputs are its payload, its answer the outputs."""
         return self._with(type="agent", agent={"model": model, "prompt": prompt, **settings})
 
     def pipeline(self, steps: Sequence[Mapping[str, Any]], *, data: str = "") -> StepBuilder:
-        """Data steps: they work on the input `data`, or the only one, and give the output. Joins name inputs."""
+        """Data steps: they process the input `data`, or the only one, into the output. Joins name inputs."""
         return self._with(type="pipeline", pipeline={"steps": list(steps), "data": data})
 
     def flow(self, *goals: str, **queueing: Unpack[ChildQueueing]) -> StepBuilder:
-        """A child run that reaches these goals; with `queue=`, it waits there for a slot first."""
+        """A child run that reaches these goals; with `queue=`, it first waits there for a slot."""
         return self._with(type="flow", flow={"goals": list(goals), **as_defined(queueing)})
 
     def python(self, handler: str, *, queue: str = "", timeout: float = 0, compensate: str = "") -> StepBuilder:
@@ -182,11 +182,11 @@ class StepBuilder:
         return self._with(type="python", python=config)
 
     def run(self, dialect: str, definition: Any, **queueing: Unpack[ChildQueueing]) -> StepBuilder:
-        """A child run of any dialect; with `queue=`, it waits there for a slot first."""
+        """A child run of any dialect; with `queue=`, it first waits there for a slot."""
         return self._with(type="run", run={"dialect": dialect, "definition": definition, **as_defined(queueing)})
 
     def when(self, language: Language, text: str, *, scope: Scope = "both") -> StepBuilder:
-        """Only if this holds; else the step is skipped."""
+        """Runs the step only if this predicate holds; otherwise the step is skipped."""
         return self._with(predicate={"language": language, "script": text, "scope": scope})
 
     def retries(
@@ -198,24 +198,24 @@ class StepBuilder:
         backoff: BackoffType = "exponential",
         statuses: tuple[int, ...] = (),
     ) -> StepBuilder:
-        """How often and after which waits it is tried again; 0 is the engine's default, -1 for ever."""
+        """The number of retries and their backoff; 0 is the engine's default, -1 retries forever."""
         told = {"max_retries": max_retries, "init_backoff": millis(first), "max_backoff": millis(cap)}
         return self._work(**told, backoff_type=backoff, retry_statuses=list(statuses))
 
     def no_retries(self) -> StepBuilder:
-        """It is tried once."""
+        """Limits the step to one attempt."""
         return self._work(retry="never", max_retries=0)
 
     def parallel(self, items: int) -> StepBuilder:
-        """How many items of a fan-out are worked on at once."""
+        """The number of items of a fan-out in flight at once."""
         return self._work(parallelism=items)
 
     def memoizable(self) -> StepBuilder:
-        """Equal inputs give equal outputs, so they may be remembered."""
+        """Equal inputs give equal outputs, so results may be cached."""
         return self._with(memoizable=True)
 
     def labels(self, **labels: str) -> StepBuilder:
-        """For people who look for steps."""
+        """Labels by which people find steps."""
         return self._with(labels={**self._data.get("labels", {}), **labels})
 
     def _attribute(self, name: str, role: Role, type: Any, detail: Detail) -> StepBuilder:
@@ -223,7 +223,7 @@ class StepBuilder:
         return self.attributes({name: made})
 
     def attributes(self, attributes: Mapping[str, Attribute]) -> StepBuilder:
-        """Attributes that are made already."""
+        """Adds ready-made attributes."""
         return self._with(attributes={**self._data.get("attributes", {}), **msgspec.to_builtins(dict(attributes))})
 
     def _work(self, **told: Any) -> StepBuilder:
@@ -234,7 +234,7 @@ class StepBuilder:
 
 
 class PythonStep(Generic[P, R]):
-    """A function and the step that it is; called, it is the function."""
+    """A function and its step; calling it calls the function."""
 
     def __init__(
         self,
@@ -246,22 +246,22 @@ class PythonStep(Generic[P, R]):
         self.fn = fn
         self.definition = definition
         self.undo = undo
-        """Its compensator, where that is a function and not the name of one."""
+        """Its compensator, if that is a function and not the name of one."""
         self._hints = hints_of(fn)
         self.__doc__ = fn.__doc__
         self.__name__ = fn.__name__
         self.cluster = None if on is None else (on, check_function(on, f"{fn.__module__}:{fn.__qualname__}"))
-        """Where it runs, and what it is called there."""
+        """The cluster it runs on, and its name there."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.fn(*args, **kwargs)
 
     def arguments(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Inputs by inner name, as the types that the function wants."""
+        """Inputs by inner name, decoded to the types of the parameters."""
         return arguments_of(self._hints, inputs)
 
     def call_remote(self, arguments: Raw) -> Any:
-        """In another process."""
+        """Calls the function in another process."""
         fn: Callable[..., Any] = self.fn
         return fn(**self.arguments(values.decode(arguments)))
 
@@ -269,7 +269,7 @@ class PythonStep(Generic[P, R]):
         return self.outputs(result)
 
     def outputs(self, result: object) -> dict[str, Any]:
-        """What the function returned, as named outputs."""
+        """The function's return value as named outputs."""
         return outputs_of(self._hints.get("return", Any), result)
 
 
@@ -304,7 +304,7 @@ def python_step(
     """Makes a step of a function: its id is its name in kebab case, its name the first line of its docstring.
 
     `compensate` is the function that compensates it, or the name of a handler: it gets `input` and `output`.
-    `configure` takes the builder further: `configure=lambda step: step.no_retries().labels(team="pay")`.
+    `configure` extends the declaration: `configure=lambda step: step.no_retries().labels(team="pay")`.
     `on` is a cluster that runs it.
     """
 
@@ -321,7 +321,7 @@ def python_step(
 
 
 def _kind(type: Any) -> Kind:
-    """A Python type, or the name of an attribute type."""
+    """The attribute type of a Python type, or the name of one."""
     return type if isinstance(type, str) and type in KINDS else kind_of(type)
 
 

@@ -1,4 +1,4 @@
-"""The Python functions that steps of type `python` name."""
+"""The Python functions that steps of type `python` refer to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .builder import PythonStep
 
 
 class Functions(Protocol):
-    """The functions that this process can call for a task, of all dialects."""
+    """The functions that this process can call for tasks, of all dialects."""
 
     def add(
         self,
@@ -30,7 +30,7 @@ class Functions(Protocol):
 
 
 class Handlers:
-    """Registers functions as steps want them called: typed ones with arguments and outputs as they are annotated."""
+    """Registers functions so that a task calls typed ones with arguments and outputs as annotated."""
 
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
@@ -49,7 +49,7 @@ class Handlers:
             self._functions.add(typed.definition.compensate, typed.undo)
 
     def get(self, name: str) -> object | None:
-        """The function that a name means now, or None: not here."""
+        """The function that a name refers to now, or None if it is not registered here."""
         return self._functions.get(name)
 
     @property

@@ -1,6 +1,6 @@
-"""Names and values on their way in and out of a step. Pure: where a script maps a value, others run it.
+"""Names and values on their way in and out of a step. Pure: scripts that map values run elsewhere.
 
-A step returns its outputs by inner name; they are kept by outer name. What else it returned stays as it is.
+A step returns its outputs by inner name; they are kept by outer name. Other keys it returned stay as they are.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _VALUE = "value"
 
 
 def script_of(attribute: Attribute) -> Script | None:
-    """The script that changes the value of an attribute on its way."""
+    """The script that maps the value of an attribute."""
     mapping = attribute.detail.mapping
     return mapping.script if mapping is not None else None
 
 
 def renamed(step: Step, outputs: Mapping[str, T]) -> dict[str, T]:
-    """What a step returned: first the declared outputs that need no script, by outer name, then what else there is.
+    """What a step returned: the declared outputs without a script, by outer name, then everything else.
 
     A key that is the outer name of an output but not its inner one was never meant as that output: it is left out.
     """
@@ -34,13 +34,13 @@ def renamed(step: Step, outputs: Mapping[str, T]) -> dict[str, T]:
 
 
 def as_returned(step: Step, outputs: Mapping[str, T]) -> dict[str, T]:
-    """The way back: outputs by the names that the step itself gave them."""
+    """The reverse: outputs by the step's own names."""
     names = {name: each.inner(name) for name, each in step.outputs()}
     return {names.get(name, name): value for name, value in outputs.items()}
 
 
 def single(result: Any) -> Any:
-    """What a script that maps one value gave: the key `value`, else the only key, else all of it."""
+    """The result of a script that maps one value: the key `value`, else the only key, else all of it."""
     if not isinstance(result, dict):
         return result
     found = cast("dict[str, Any]", result)

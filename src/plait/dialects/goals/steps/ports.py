@@ -1,4 +1,4 @@
-"""What the graph and the planner see of a step: the names it wants, the names it gives, the goals of its child."""
+"""What the graph and the planner know of a step: its input names, its output names, and the goals of its child."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from .step import Step
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A name that a step takes from others; const and meta come from nowhere else."""
+    """A name that a step takes from others, unlike const and meta inputs."""
 
     name: str
     required: bool
     collect: Collect
     deadline: int
     gate: bool = False
-    """A `match` judges its values; until then the step asks for nothing else."""
+    """Whether a `match` judges its values; until then the step asks for nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """All in the order of their names."""
+    """Inputs, outputs and types, in the order of their names."""
 
     inputs: tuple[Input, ...]
     outputs: tuple[str, ...]
     goals: tuple[str, ...]
     types: tuple[tuple[str, str], ...]
-    """The type of each name that others may know too; `any` says nothing."""
+    """The type of each shared name; `any` declares nothing."""
 
 
 def ports_of(step: Step) -> Ports:

@@ -1,4 +1,4 @@
-"""Reads an attribute in either shape, flat or nested by role, and checks what its role and type allow."""
+"""Parses an attribute in either shape, flat or nested by role, and checks what its role and type allow."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALLOWED: dict[str, tuple[Role, ...]] = {
     "value": ("const",),
     "key": ("meta",),
 }
-"""The fields of a detail, and the roles that may have them."""
+"""The fields of a detail, and the roles that allow them."""
 
 
 def read_attribute(cursor: Cursor, name: str, strict: bool) -> Attribute:
@@ -45,7 +45,7 @@ def read_attribute(cursor: Cursor, name: str, strict: bool) -> Attribute:
 
 
 class _Merged(Cursor):
-    """The fields of a detail, wherever they stood."""
+    """The fields of a detail, from either shape."""
 
     def __init__(self, cursor: Cursor) -> None:
         super().__init__({}, cursor.pointer, cursor.notes)
@@ -82,7 +82,7 @@ def _take(merged: _Merged, place: Cursor, field: str, name: str) -> None:
 
 
 def _take_default_as_value(merged: _Merged) -> None:
-    """Older clients of the compatible mount call the value of a const its default."""
+    """Accepts the value of a const as its `default`, as older clients of the compatible mount send it."""
     if "default" in merged.data and "value" not in merged.data:
         merged.data["value"] = merged.data.pop("default")
         merged.places["value"] = merged.places.pop("default")

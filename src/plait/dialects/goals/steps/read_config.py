@@ -1,4 +1,4 @@
-"""Reads the parts of a step that are no attributes: its predicate, its work, and the one sub-config of its type."""
+"""Parses the parts of a step other than attributes: its predicate, its work, and the one sub-config of its type."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _positive(number: int) -> int:
 
 
 def read_flow(cursor: Cursor) -> Flow:
-    """Its maps are read with the attributes, which they are short for."""
+    """Parses a flow, except its maps: they are shorthands for attributes, and read with these."""
     goals = cursor.items("goals")
     if not goals:
         cursor.note("goals", "the flow has no goals", "name at least one goal step")
@@ -176,7 +176,7 @@ def read_run(cursor: Cursor) -> ChildRun:
 
 
 def _queueing(cursor: Cursor) -> dict[str, Any]:
-    """The queue that the run of a step waits on, if it does."""
+    """The queue options of a step's run, if any."""
     given = {name: cursor.data[name] for name in QUEUEING_FIELDS if cursor.data.get(name) not in (None, "")}
     problem = flaw(given)
     if problem:
@@ -207,7 +207,7 @@ def read_agent(cursor: Cursor) -> AgentStep | None:
 
 
 def read_pipeline(cursor: Cursor) -> PipelineStep | None:
-    from plait.agents.pipelines.reading import examine  # most catalogs have none
+    from plait.agents.pipelines.reading import examine  # imported here because most catalogs have no pipelines
 
     steps = cursor.items("steps")
     notes = examine(steps, cursor.at("steps"))[1]

@@ -1,7 +1,7 @@
-"""Makes a step of what people send: defaults filled, aliases resolved, attributes nested, every flaw named.
+"""Parses steps: defaults filled, aliases resolved, attributes nested, every flaw named.
 
-`read_step` is the one door for steps, from Python, HTTP, CLI and the compatible mount. That mount reads with
-`strict=False`: a field that a newer client sends and we don't know is left out there, and refused everywhere else.
+`read_step` is the one entry for steps, from Python, HTTP, CLI and the compatible mount. That mount reads with
+`strict=False`: an unknown field, as a newer client may send, is dropped there and refused everywhere else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .step import RULE, Step, StepId, StepType, is_id
 
 _PARAM = re.compile(r"\{([^{}]*)\}")
 _SHOWN = 40
-"""Characters of an id that is too long."""
+"""Characters shown of an id that is too long."""
 
 TYPES: tuple[StepType, ...] = typing.get_args(StepType)
 
@@ -34,11 +34,11 @@ _KNOWN = ("id", "name", "type", "attributes", "memoizable", "labels", *FIELDS)
 
 
 def read_step(data: Any, *, strict: bool = True) -> Step:
-    """The step, or `StepInvalid` with all that is wrong with it, or `OverLimit`."""
+    """Returns the step; raises `StepInvalid` with all its flaws, or `OverLimit`."""
     if not isinstance(data, dict):
         raise StepInvalid("", [Note("", "a step is an object", "send one with 'id', 'name' and 'type'")])
     sent = cast("dict[str, Any]", data)
-    values.encode(sent)  # what the stores can't hold is refused before anything else is said
+    values.encode(sent)  # refuses what the stores can't hold before any other check
     check_sizes(sent)
     cursor = Cursor(sent)
     step = _read(cursor, strict)
@@ -86,7 +86,7 @@ def _id(cursor: Cursor) -> StepId:
 
 
 def _config(cursor: Cursor, kind: StepType) -> dict[str, Any]:
-    """The one sub-config that the type wants; any other is noted."""
+    """The one sub-config that the type requires; any other is a flaw."""
     wanted = CONFIG_OF[kind]
     for part in CONFIGS:
         if part != wanted and cursor.data.get(part) is not None:
@@ -120,7 +120,7 @@ def _attributes(cursor: Cursor, strict: bool) -> dict[str, Attribute]:
 
 
 def _fold_maps(cursor: Cursor, found: dict[str, Attribute]) -> dict[str, Attribute]:
-    """`input_map` and `output_map` of a flow step are short for `mapping.name` of the attributes that they name."""
+    """Expands the shorthands `input_map` and `output_map` of a flow step into `mapping.name` of the attributes."""
     flow = cursor.child("flow") if isinstance(cursor.data.get("flow"), dict) else None
     if flow is None:
         return found
@@ -146,7 +146,7 @@ def _renamed(place: Cursor, old: Attribute, outer: str, inner: str) -> Attribute
     return attribute(old.role, old.type, msgspec.structs.replace(detail, mapping=mapping))
 
 
-# -- what must hold between parts that are each right by themselves ----------------------------------------------------
+# -- checks across parts that are each valid by themselves -------------------------------------------------------------
 
 
 def params(address: str) -> list[str]:
@@ -192,7 +192,7 @@ def _check_params(step: Step, cursor: Cursor) -> None:
 
 
 def _check_tables(step: Step, cursor: Cursor) -> None:
-    """What a pipeline works on, and what its joins name, are inputs."""
+    """Checks that a pipeline's data and the tables of its joins are inputs."""
     if step.pipeline is None:
         return
     known, place = step.arguments, cursor.inside("pipeline")
@@ -204,7 +204,7 @@ def _check_tables(step: Step, cursor: Cursor) -> None:
             place.note("steps", f"a join names the table '{name[:80]}', which is no input", fix)
 
 
-# -- limits of size, checked before the shape is looked at -------------------------------------------------------------
+# -- limits of size, checked before the shape --------------------------------------------------------------------------
 
 
 def check_sizes(data: dict[str, Any]) -> None:
@@ -239,7 +239,7 @@ def _check_scripts(data: dict[str, Any], shown: str) -> None:
 
 
 def _scripts(value: Any) -> Iterator[str]:
-    """Every text under a key `script`, wherever it stands: main script, predicate, match, mapping."""
+    """Every text under a key `script` at any depth: main script, predicate, match, mapping."""
     if isinstance(value, dict):
         for key, inner in cast("dict[str, Any]", value).items():
             if key == "script" and isinstance(inner, str):

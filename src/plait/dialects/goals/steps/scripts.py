@@ -1,6 +1,6 @@
-"""The scripts of a step, and the check that each compiles before the step is let in.
+"""The scripts of a step, and the check that each compiles before the step is accepted.
 
-The languages live elsewhere: whoever wires the dialect gives a `Compiler`. It raises `CompileError` with the line
+The languages live elsewhere: whoever wires the dialect provides a `Compiler`. It raises `CompileError` with the line
 and the reason; which script it was, and which inputs it may use, is added here.
 """
 
@@ -18,11 +18,11 @@ from .attribute import Language, Script
 from .step import Step
 
 CANDIDATE = "value"
-"""What `match` scripts call the value they judge."""
+"""The name by which `match` scripts refer to the value they judge."""
 
 
 class Compiler(Protocol):
-    """Compiles without running; it may be done in another process."""
+    """Compiles without running, possibly in another process."""
 
     async def check(self, language: Language, script: str, names: Sequence[str]) -> None:
         """Raises `CompileError` if the script does not compile, uses an unknown name, or a name can't be bound."""
@@ -31,7 +31,7 @@ class Compiler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A script, where it stands, and the names it may use, in the order in which it gets them."""
+    """A script, its location, and the names it may use, in the order in which it gets them."""
 
     pointer: str
     title: str

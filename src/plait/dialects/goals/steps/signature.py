@@ -25,15 +25,15 @@ from .attribute import Attribute, Collect, Detail, Kind, attribute
 from .attribute import Mapping as Renaming
 
 RESULT = "result"
-"""The output of a function that gives one unnamed value."""
+"""The output of a function that returns one unnamed value."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Input:
-    """More about a parameter. `deadline` is seconds to wait for an optional one, -1 for as long as it takes."""
+    """Options of a parameter. `deadline` is seconds to wait for an optional one, -1 for as long as it takes."""
 
     name: str = ""
-    """What the catalog calls it, if not as the function does."""
+    """The name in the catalog, if it differs from the parameter's."""
     for_each: bool = False
     collect: Collect = "first"
     deadline: float = 0
@@ -47,7 +47,7 @@ class Meta:
 
 
 def attributes_of(fn: Callable[..., Any]) -> dict[str, Attribute]:
-    """The attributes of the step that a function is."""
+    """The attributes of a function's step."""
     hints = hints_of(fn)
     found: dict[str, Attribute] = {}
     for parameter in inspect.signature(fn).parameters.values():
@@ -87,7 +87,7 @@ def _input(parameter: inspect.Parameter, hint: Any) -> tuple[str, Attribute]:
 
 
 def _kind(hint: Any, told: Input) -> Kind:
-    """The type that the catalog knows: of the whole list that is fanned out, of one of the values collected."""
+    """The attribute type in the catalog: of the whole list if it fans out, of one value if several are collected."""
     if told.for_each:
         return "array"
     if told.collect in ("some", "all"):
@@ -97,7 +97,7 @@ def _kind(hint: Any, told: Input) -> Kind:
 
 
 def _default(parameter: inspect.Parameter) -> str | None:
-    """None where the function must fill it in itself: a default of None, or one that is no JSON."""
+    """None where the function fills it in itself: a default of None, or one that is not JSON."""
     if parameter.default is None:
         return None
     try:
@@ -115,8 +115,7 @@ def output_types(hint: Any) -> dict[str, Any]:
 
 
 def outputs_of(hint: Any, result: object) -> dict[str, Any]:
-    """What a function with that return annotation returned, as the outputs that it names; without one, an object's
-    keys are."""
+    """A return value as the outputs that its annotation names; without an annotation, the keys of an object are."""
     if result is None:
         return {}
     returned = _returned(hint)
@@ -130,7 +129,7 @@ def outputs_of(hint: Any, result: object) -> dict[str, Any]:
 
 
 def arguments_of(hints: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs, by inner name, as the types that the parameters are annotated with."""
+    """Inputs by inner name, decoded to the annotated types of the parameters."""
     return {name: _converted(name, value, hints.get(name, Any)) for name, value in inputs.items()}
 
 
@@ -145,7 +144,7 @@ def _converted(name: str, value: Any, hint: Any) -> Any:
 
 
 def _returned(hint: Any) -> Any:
-    """Without notes, and without None where there is one other type."""
+    """A type without `Annotated` notes, and without None if there is one other type."""
     bare, _ = _unwrapped(hint)
     if typing.get_origin(bare) in (typing.Union, types.UnionType):
         others = [each for each in typing.get_args(bare) if each is not type(None)]
@@ -158,7 +157,7 @@ def _names_outputs(hint: Any) -> bool:
 
 
 def _is_record(hint: Any) -> bool:
-    """A class whose fields have names and types."""
+    """Whether a class has fields with names and types."""
     if not isinstance(hint, type):
         return False
     found = cast("type[Any]", hint)
@@ -212,7 +211,7 @@ _KINDS: tuple[tuple[tuple[type, ...], Kind], ...] = (
 
 
 def _unwrapped(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Without `Annotated`, `Required` and the like; and the notes."""
+    """A type without `Annotated`, `Required` and the like; and its notes."""
     notes: tuple[Any, ...] = ()
     while (origin := typing.get_origin(hint)) in (Annotated, typing.Required, typing.NotRequired):
         hint, *more = typing.get_args(hint)

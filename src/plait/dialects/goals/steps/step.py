@@ -1,7 +1,7 @@
-"""A step as it is stored: its defaults are filled in, its aliases are gone, its attributes are nested by role.
+"""A step as it is stored: with defaults filled in, aliases resolved, and attributes nested by role.
 
-`reading.read_step` makes one of what people send; stored ones are decoded straight into these. What is at its
-default and not a number that may change with the engine is left out of the JSON, and nothing is ever null.
+`reading.read_step` makes one from what people send; stored ones are decoded straight into these. A field at its
+default is left out of the JSON, unless it is a number that may change with the engine; nothing is ever null.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from plait.kernel.run_queues import ChildQueueing
 from .attribute import Attribute, Language, Script
 
 _SHOWN = 5
-"""Differences that are named."""
+"""The number of differences that are listed."""
 
 StepId = NewType("StepId", str)
 
@@ -57,7 +57,7 @@ class OnQueue(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     queue: str = ""
     priority: int | None = None
-    """None: as the run that it belongs to."""
+    """None: the priority of its parent run."""
     partition: str = ""
     dedup_id: str = ""
     delay_ms: int = 0
@@ -93,7 +93,7 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc
 
     name: str
     servers: tuple[str, ...] = ()
-    """Where it is looked for; none: all that are configured."""
+    """The servers to look for it on; empty: all that are configured."""
     timeout: int = 0
 
 
@@ -126,7 +126,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     labels: dict[str, str] = {}
 
     def inputs(self) -> Iterator[tuple[str, Attribute]]:
-        """What the step gets: required, optional, const and meta."""
+        """The inputs of the step: required, optional, const and meta."""
         return ((name, each) for name, each in self.attributes.items() if each.goes_in)
 
     def outputs(self) -> Iterator[tuple[str, Attribute]]:
@@ -139,7 +139,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def compensate(self) -> str:
-        """The endpoint or handler that undoes it, or nothing."""
+        """The endpoint or handler that compensates it, or an empty string."""
         config = self.http or self.python
         return config.compensate if config is not None else ""
 
@@ -176,5 +176,5 @@ def is_id(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """Lower case, a space as `-`, other characters dropped, no `-` at the ends; may leave nothing."""
+    """Lower case, a space as `-`, other characters dropped, no `-` at the ends; may be empty."""
     return _DROPPED.sub("", text.lower().replace(" ", "-")).strip("-")

@@ -1,1 +1,1 @@
-"""What the dialect adds to the HTTP API, the command line and the client. Imported by those alone."""
+"""What the dialect adds to the HTTP API, the command line and the client, which alone import it."""

@@ -115,7 +115,7 @@ def remove(
         say(f"  {', '.join(found.flows)} can't be planned any more: it is their goal")
 
 
-# -- asking ------------------------------------------------------------------------------------------------------------
+# -- queries -----------------------------------------------------------------------------------------------------------
 
 
 async def _steps(where: Where, labels: dict[str, str]) -> tuple[list[Step], dict[str, StepHealth]]:
@@ -142,7 +142,7 @@ async def _remove(step_id: str, where: Where) -> Removal:
         return await catalog_of(session).unregister(step_id)
 
 
-# -- saying ------------------------------------------------------------------------------------------------------------
+# -- output ------------------------------------------------------------------------------------------------------------
 
 
 def _input(name: str, attribute: Attribute) -> str:

@@ -18,7 +18,7 @@ STEP = Noun("step", "goals.step_not_found", "step '{}' is not in the catalog", f
 
 
 class HasCatalog(Protocol):
-    """What the handlers work on."""
+    """The engine, as far as the handlers need it."""
 
     @property
     def catalog(self) -> StepCatalog: ...

@@ -12,12 +12,12 @@ from plait.dialects.goals.surface.remote_catalog import RemoteCatalog
 
 
 def catalog_of(session: Session) -> StepCatalog | RemoteCatalog:
-    """Of the session's namespace."""
+    """The catalog of the session's namespace."""
     return cast("Any", session.engine).catalog.of(session.namespace)
 
 
 async def put(catalog: StepCatalog | RemoteCatalog, steps: Sequence[Step], *, update: bool) -> None:
-    """Registers steps, all or none; `update`: those that are there may be changed."""
+    """Registers steps, all or none; `update` allows changes of existing ones."""
     if not isinstance(catalog, StepCatalog):
         await catalog.put(steps, "upsert" if update else "register")
         return

@@ -1,4 +1,4 @@
-"""`plait check` of steps: each by itself, its scripts, then all of them together with the catalog they belong in."""
+"""`plait check` of steps: each by itself, its scripts, then all of them together with their catalog."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckedSteps:
     """By id: what registering would do, or did."""
     wrongs: list[Wrong] = field(default_factory=list[Wrong])
     alone: bool = False
-    """There was no catalog to check them against."""
+    """Whether there was no catalog to check them against."""
     registered: bool = False
 
     @property
@@ -53,8 +53,8 @@ class CheckedSteps:
 
 
 async def check_in(written: Sequence[Written], where: Where | None, *, register: bool, update: bool) -> CheckedSteps:
-    """Against the catalog of `where`; registers them if that is asked for and nothing is wrong. A database that is not
-    there is as good as an empty catalog, and made when steps are registered."""
+    """Checks against the catalog of `where`; registers the steps if that is asked for and nothing is wrong. A database
+    that does not exist counts as an empty catalog, and is created when steps are registered."""
     if where is None or (not register and is_missing(where.url)):
         result, _ = await check_steps(written, [], update=True)
         result.alone = True
@@ -71,7 +71,7 @@ async def check_in(written: Sequence[Written], where: Where | None, *, register:
 async def check_steps(
     written: Sequence[Written], known: Sequence[Step], *, update: bool
 ) -> tuple[CheckedSteps, list[Step]]:
-    """What is wrong, and the steps that are right. `update`: those that are there may be changed."""
+    """What is wrong, and the valid steps. `update` allows changes of existing ones."""
     result = CheckedSteps()
     read = await _read(written, result)
     draft = Draft(Catalog(StepRegistered(step) for step in known))
@@ -110,7 +110,7 @@ async def _read(written: Sequence[Written], result: CheckedSteps) -> list[tuple[
     return list(found.values())
 
 
-# -- saying it ---------------------------------------------------------------------------------------------------------
+# -- output ------------------------------------------------------------------------------------------------------------
 
 
 def _say(result: CheckedSteps) -> None:

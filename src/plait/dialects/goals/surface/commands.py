@@ -1,4 +1,4 @@
-"""The commands by name. Read for `plait --help`, so nothing else is imported here."""
+"""The commands by name. Read for `plait --help`, so this imports nothing else."""
 
 from plait.cli.command import Command
 

@@ -16,8 +16,8 @@ def is_step(found: object) -> TypeGuard[DeclaredStep]:
 
 
 def steps_of(module: ModuleType) -> dict[str, DeclaredStep]:
-    """The steps of a module, by the names they have in it; one that has two names counts once. `_name` is left out: a
-    builder that others are made from need be no step yet."""
+    """The steps of a module, by their names in it; one with two names counts once. `_name` is left out: a builder that
+    others are derived from need not be a step yet."""
     found: dict[int, tuple[str, DeclaredStep]] = {}
     for name, each in vars(module).items():
         if is_step(each) and not name.startswith("_"):

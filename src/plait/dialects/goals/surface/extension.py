@@ -26,7 +26,7 @@ class GoalsExtension(Extension):
         return steps_of(module)
 
     def startable(self, found: Sequence[object]) -> Startable | None:
-        """Steps, one or several, are goals."""
+        """Steps that can be started as goals."""
         steps = [each for each in found if is_step(each)]
         return Goals(tuple(map(id_of, steps))) if steps and len(steps) == len(found) else None
 
@@ -66,7 +66,7 @@ class GoalsExtension(Extension):
         return {"attributes": edits} if edits else {}
 
     def nodes(self, view: RunView) -> list[Node]:
-        """All steps are there from the start: they come in the order in which one needs the other."""
+        """All steps, which exist from the start, sorted by dependency."""
         steps = [node for node in view.nodes if node.kind not in ("init", "rollback")]
         return [*_by_need(steps, view.edges), *(node for node in view.nodes if node.kind == "rollback")]
 
@@ -77,7 +77,7 @@ class GoalsExtension(Extension):
 
 
 def _by_need(nodes: list[Node], edges: Iterable[Edge]) -> list[Node]:
-    """Those that nothing is needed for first; their order is kept otherwise."""
+    """Dependencies first; otherwise the order is kept."""
     known = {node.id for node in nodes}
     needed = {node.id: {edge.source for edge in edges if edge.target == node.id} & known for node in nodes}
     found: list[Node] = []

@@ -1,5 +1,5 @@
-"""A plan for people: what would run, in order, who gives what to whom, and what would not run. And what a run that
-follows one knows: each value, and who gave it."""
+"""A plan for people: what would run, in order, who provides what to whom, and what would not run; and the values of
+a run of it, each with its provider."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plait.dialects.goals.steps.step import Step
 from plait.kernel.definitions import Plan as Preview
 
 GIVEN = "input"
-"""Who gives a name that is in the input."""
+"""The provider shown for a name that is in the input."""
 
 
 def say_plan(preview: Preview) -> None:
@@ -66,13 +66,13 @@ def _needs(step: Step, plan: Plan, given: Collection[str]) -> Iterable[str]:
 
 
 def _givers(name: str, plan: Plan, given: Collection[str]) -> str:
-    """Several of them race."""
+    """The providers of a name; several of them race."""
     links = plan.attributes.get(name, Links([], []))
     return " | ".join([*([GIVEN] if name in given else []), *links.providers])
 
 
 def waves(plan: Plan, given: Collection[str]) -> list[tuple[int, Step]]:
-    """Each step with its turn: after all that may give it something. Steps of one turn may run at the same time."""
+    """Each step with its wave, which comes after all its providers. Steps of one wave may run at the same time."""
     turns: dict[str, int] = {}
 
     def turn(step_id: str) -> int:
@@ -118,7 +118,7 @@ def _say_missing(plan: Plan) -> None:
 
 
 def _say_child(step_id: str, child: Plan, step: Step) -> None:
-    """A flow step: what its own run would do with what the step surely gives it."""
+    """A flow step: what its own run would do with the inputs that the step is certain to give it."""
     inner = frozenset(
         attribute.inner(name)
         for name, attribute in step.inputs()

@@ -19,7 +19,7 @@ from .shapes import CatalogDetail, RemovedStep, SavedSteps, StepDetail
 
 
 class RemoteCatalog:
-    """Of one namespace; `of` returns that of another. The functions of Python steps are the server's own."""
+    """The catalog of one namespace; `of` returns that of another. Functions of Python steps are the server's own."""
 
     def __init__(self, transport: Transport, namespace: str = DEFAULT_NAMESPACE) -> None:
         self._transport = transport
@@ -31,11 +31,11 @@ class RemoteCatalog:
     # -- changes -------------------------------------------------------------------------------------------------
 
     async def register(self, step: Declared) -> Step:
-        """A new step; durable when this returns. The same again is fine, another with its id is refused."""
+        """Adds a new step; durable when this returns. The same again is fine; another with its id is refused."""
         return await self._put(step, "register")
 
     async def update(self, step: Declared) -> Step:
-        """Another version of an existing step."""
+        """Replaces an existing step."""
         return await self._put(step, "update")
 
     async def upsert(self, step: Declared) -> Step:
@@ -43,7 +43,7 @@ class RemoteCatalog:
         return await self._put(step, "upsert")
 
     async def put(self, steps: Iterable[Declared], mode: SaveMode) -> Sequence[Step]:
-        """Several steps: all of them, or none if one is refused."""
+        """Saves several steps: all of them, or none if one is refused."""
         return (await self._save([_sent(step) for step in steps], mode)).all
 
     async def unregister(self, step_id: str) -> Removal:
@@ -66,7 +66,7 @@ class RemoteCatalog:
         return (await self._transport.get(self._path(step_id), StepDetail, self._query)).step
 
     async def list(self, labels: Mapping[str, str] | None = None) -> list[Step]:
-        """By id; with `labels`, those that have all of them."""
+        """Steps by id; with `labels`, only those that have all of them."""
         wanted = (labels or {}).items()
         return [step for step in (await self._whole()).steps if wanted <= step.labels.items()]
 

@@ -1,4 +1,4 @@
-"""Saving steps through `POST /definitions`: one step, or a list of them of which all or none are saved."""
+"""Saving steps through `POST /definitions`: one step, or a list of which all or none are saved."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _read(index: int, given: Any) -> Step:
 
 
 async def _put(catalog: StepCatalog, steps: Sequence[Step], mode: SaveMode) -> bool:
-    """Whether one of them is new."""
+    """Saves the steps; returns whether one of them is new."""
     known = {step.id for step in await catalog.list()}
     async with catalog.transaction() as changes:
         put = {"register": changes.register, "update": changes.update, "upsert": changes.upsert}[mode]
@@ -54,7 +54,7 @@ async def _put(catalog: StepCatalog, steps: Sequence[Step], mode: SaveMode) -> b
 
 @contextmanager
 def _flaws_at(place: str, *, exact: bool = True) -> Generator[None]:
-    """Makes the pointers of flaws start at the top of the request's body. Not `exact`: there are several steps at that
+    """Makes the pointers of flaws start at the top of the request's body. Not `exact`: several steps are at that
     place, and the error does not say which of them it is about."""
     try:
         yield

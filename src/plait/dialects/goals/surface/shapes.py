@@ -13,12 +13,12 @@ from plait.kernel.ids import Millis
 
 class CatalogDetail(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[Step]
-    """By id."""
+    """Steps by id."""
     attributes: dict[str, Links]
     """Every name that steps share, with its providers and consumers."""
     health: dict[str, StepHealth]
     last_updated: Millis
-    """0: never."""
+    """Milliseconds; 0 if it never changed."""
     sequence: int
     """The number of its last event."""
 
@@ -41,9 +41,9 @@ class SavedSteps(Shape, frozen=True, kw_only=True):
     """In the catalog of their namespace, with their defaults filled in."""
 
     step: Step | None = None
-    """If one was sent."""
+    """Present if one step was sent."""
     steps: list[Step] | None = None
-    """If a list was sent."""
+    """Present if a list was sent."""
 
     @property
     def all(self) -> list[Step]:

@@ -1,4 +1,4 @@
-"""Steps as people wrote them: in JSON files, and at the top level of modules. Where each stands goes with it."""
+"""Steps as people wrote them: in JSON files, and at the top level of modules; with the location of each."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .declared import DeclaredStep, steps_of
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """One thing that is wrong with a step."""
+    """One flaw of a step."""
 
     file: str
     pointer: str
-    """Where in the file; in a module, the name of the step's variable and where in the step."""
+    """The location in the file; in a module, the name of the step's variable and the location in the step."""
     code: str
     message: str
 
@@ -47,7 +47,7 @@ class Written:
                 return read_step(self.declared)
 
     def wrongs(self, error: PlaitError) -> list[Wrong]:
-        """All that an error has against it."""
+        """All flaws that an error names."""
         if error.flaws:
             return [Wrong(self.file, self.pointer + flaw.pointer, flaw.code, flaw.message) for flaw in error.flaws]
         message = error.message if isinstance(error, GoalsError) else str(error)

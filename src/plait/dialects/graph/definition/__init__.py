@@ -1,1 +1,1 @@
-"""What people write as a graph, and what it is compiled to: pure, without an engine."""
+"""The definition of a graph as written, and its compilation: pure, without an engine."""

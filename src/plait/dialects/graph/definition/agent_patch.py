@@ -1,5 +1,5 @@
-"""What a patch by an agent may not do, beyond what no patch may: widen what agents may use, touch approvals, add more
-than a few agents. An agent's patch is text that a model wrote, perhaps because its data told it to."""
+"""What a patch by an agent may not do, beyond what no patch may: widen what agents may use, change approvals, add more
+than a few agents. Such a patch is text that a model wrote, perhaps because its data told it to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DENIED = "graph.agent_patch_denied"
 
 
 def agent_flaws(before: Ir, after: Ir, agent: str, already: int) -> Iterator[Note]:
-    """`already`: how many agents the run's agents have added so far."""
+    """`already` is the number of agents that the run's agents have added so far."""
     if already + (count := added_agents(before, after)) > MAX_ADDED_AGENTS:
         what = f"the patch adds {count} agents; agents may add {MAX_ADDED_AGENTS} to a run, and {already} were added"
         yield Note("/nodes", what, "add fewer", DENIED)
@@ -28,7 +28,7 @@ def agent_flaws(before: Ir, after: Ir, agent: str, already: int) -> Iterator[Not
 
 
 def _tools(before: Ir, after: Ir, agent: str) -> Iterator[Note]:
-    """An agent that is added may use at most what the one that adds it may; others what they could before."""
+    """An added agent may use at most what the agent that adds it may; existing ones, what they could before."""
     own = _allowed(before.nodes[agent]) if agent in before.nodes else frozenset[str]()
     for id, node in after.nodes.items():
         if node.type != "agent":
@@ -46,7 +46,7 @@ def _allowed(node: IrNode) -> frozenset[str]:
 
 
 def _approvals(before: Ir, after: Ir) -> Iterator[Note]:
-    """Those that are there stay as they are, and no new way leads past them."""
+    """Existing approvals stay unchanged, and no new path bypasses them."""
     for id, node in before.nodes.items():
         if node.type != "human" and not node.capabilities.requires_approval:
             continue
@@ -74,7 +74,7 @@ def _past(before: Ir, after: Ir, approval: str) -> Iterator[Note]:
 
 
 def _without(ir: Ir, approval: str) -> set[str]:
-    """Where tokens come that never pass this node."""
+    """The nodes that tokens can reach without passing this node."""
     found: set[str] = set()
     todo = [id for id, node in ir.nodes.items() if not node.dependencies]
     while todo:

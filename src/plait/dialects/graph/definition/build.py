@@ -1,4 +1,4 @@
-"""From a definition without flaws to what is run."""
+"""From a definition without flaws to its compiled form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .routes import Routing
 from .source import ConfigRef
 
 Bodies = Mapping[str, tuple[str, ...]]
-"""Of loops, by their nodes."""
+"""The bodies of loops, by the nodes of the loops."""
 
 
 def build(examined: Examined, revision: int) -> Ir:
@@ -75,7 +75,7 @@ def _node(examined: Examined, routing: Routing, bodies: Bodies, order: int) -> I
 
 
 def _around(id: str, bodies: Bodies) -> tuple[str, ...]:
-    """The widest body is the outermost loop."""
+    """The loops around a node, widest body first: it is the outermost."""
     holding = [loop for loop, body in bodies.items() if id in body]
     return tuple(sorted(holding, key=lambda loop: (-len(bodies[loop]), loop)))
 
@@ -112,7 +112,7 @@ def _branch(routing: Routing) -> IrBranch | None:
 
 
 def _lowered(routing: Routing) -> IrBranch:
-    """Conditional edges: in order, the first that is true wins; unconditional ones are the default."""
+    """Conditional edges as a branch: in order, the first that is true wins; unconditional ones are the default."""
     return IrBranch(
         type="conditional",
         rules=tuple(

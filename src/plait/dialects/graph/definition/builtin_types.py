@@ -41,7 +41,7 @@ _HTTP = _object(
     required=["url"],
 )
 _NUMBER: dict[str, Any] = {"type": ["integer", "string"], "pattern": r"\$"}
-"""A whole number, or a template that gives one."""
+"""A whole number, or a template that yields one."""
 _RUN = _object(
     {
         "dialect": _TEXT,

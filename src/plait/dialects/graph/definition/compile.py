@@ -1,4 +1,4 @@
-"""`compile_graph`: from JSON to what is run, or to the list of everything that is wrong with it."""
+"""`compile_graph`: from JSON to a compiled graph, or to the list of all its flaws."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INVALID = "graph.invalid"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Every flaw and warning of a definition; compiled if there is no flaw."""
+    """Every flaw and warning of a definition; compiled if it has no flaws."""
 
     flaws: tuple[Note, ...]
     warnings: tuple[Note, ...] = ()
@@ -38,7 +38,7 @@ class Checked:
 def compile_graph(
     definition: object, *, types: NodeTypes | None = None, blobs: Blobs | None = None, revision: int = 1
 ) -> Compiled:
-    """Refuses with `InvalidDefinition`, code `graph.invalid`, and all flaws."""
+    """Raises `InvalidDefinition`, code `graph.invalid`, with all flaws."""
     checked = check_graph(definition, types=types, blobs=blobs, revision=revision)
     if checked.compiled is None:
         raise InvalidDefinition(INVALID, checked.flaws)
@@ -48,8 +48,8 @@ def compile_graph(
 def check_graph(
     definition: object, *, types: NodeTypes | None = None, blobs: Blobs | None = None, revision: int = 1
 ) -> Checked:
-    """Total: any JSON has an answer. Without `types` and `blobs` (see `references_of`) those count that are pinned to
-    the definition, or else the built-in types."""
+    """Total: accepts any JSON. Without `types` and `blobs` (see `references_of`), those pinned to the definition are
+    used, or else the built-in types."""
     pins = NO_PINS
     if types is None and blobs is None:
         definition, pins = unpinned(definition)
@@ -78,7 +78,7 @@ def check_graph(
 
 
 def references_of(definition: object) -> frozenset[str]:
-    """What must be loaded before a definition is compiled."""
+    """The stored texts that must be loaded before a definition is compiled."""
     draft = read(definition)
     return conditions.references(draft) | config_refs.references(draft)
 
@@ -90,7 +90,7 @@ def _found(rules: Iterable[FindFlaws], examined: Examined) -> tuple[Note, ...]:
 def _bytes_over(definition: object) -> Iterator[Note]:
     try:
         written = len(bytes(values.encode(definition)))
-    except PlaitError:  # no JSON at all: told by whoever took it in
+    except PlaitError:  # not JSON: reported by the caller that parsed it
         return
     if written > MAX_BYTES:
         yield Note(

@@ -1,4 +1,4 @@
-"""Every condition of a definition, compiled, by the pointer of its place."""
+"""Every condition of a definition, compiled, by its JSON pointer."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .read import Draft
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A condition where it is written."""
+    """A condition at its place in the definition."""
 
     condition: Any
     pointer: str
-    """Of the place that people are told: a rule, not the field in it."""
+    """The place named in messages: a rule, not the field in it."""
     field: str
-    """Of the condition below that."""
+    """The path of the condition below that place."""
     place: conditions.Place = "node"
 
 
@@ -35,7 +35,7 @@ class Conditions:
 
 
 def compile_all(examined: Examined, policy: NamespacePolicy) -> Conditions:
-    """Those of the namespace's policy are found below `RULES`."""
+    """Compiles all conditions; those of the namespace's policy are found below `RULES`."""
     compiled: dict[str, Condition] = {}
     flaws: list[Note] = []
     for written in (*_of_live_parts(examined), *_of_namespace(policy)):
@@ -54,7 +54,7 @@ def _note(written: Written, flaw: Flaw) -> Note:
 
 
 def _of_live_parts(examined: Examined) -> Iterator[Written]:
-    """Without those of loops and branches that are not enabled."""
+    """Leaves out the conditions of loops and branches that are not enabled."""
     for routing in examined.routings.values():
         at = routing.placed.pointer
         if routing.loop is not None:

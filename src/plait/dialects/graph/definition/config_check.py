@@ -1,5 +1,4 @@
-"""Whether the config of a node is what its type asks for. Templates count as anything: what they become is checked
-when it is known."""
+"""Whether a node's config fits its type's schema. A template fits anything: its value is checked once it is known."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ def template_flaws(value: Any, pointer: str, label: str) -> Iterator[Note]:
 
 
 def config_misfits(type: NodeType, config: dict[str, Any]) -> Iterator[Misfit]:
-    """Also asked at dispatch, of the config with its templates resolved."""
+    """Also used at dispatch, on the config with its templates resolved."""
     if type.config_schema is None:
         return
     for error in compiled(values.encode(type.config_schema)).iter_errors(config):
@@ -94,14 +93,14 @@ def _unexpected(type: NodeType, place: str, path: Sequence[str], names: Sequence
 
 
 def _choices(type: NodeType, path: Sequence[str]) -> str:
-    """The fields of which one is needed, where the schema says just that."""
+    """The fields of which one is required, if the schema demands no more than that."""
     options: list[Schema] = [] if path else (type.config_schema or {}).get("oneOf", [])
     names = [option["required"][0] for option in options if [*option] == ["required"]]
     return ", ".join(names) if len(names) == len(options) else ""
 
 
 def _has_template(value: Any, path: Sequence[str | int]) -> bool:
-    """Whether this part stands for something that is not known yet."""
+    """Whether this part contains a template, whose value is not yet known."""
     for part in path:
         value = value[part]
     return isinstance(value, str) and has_hole(value)

@@ -1,4 +1,4 @@
-"""Configs that are stored, and named by their content: `config_ref` instead of `config`."""
+"""Stored configs, addressed by content: `config_ref` instead of `config`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .read import Draft
 from .source import ConfigRef, Node
 
 Blobs = Mapping[str, bytes]
-"""Stored texts, by the reference that a definition has for them."""
+"""Stored texts, by the reference in the definition."""
 
 
 def config_ref(node: Node) -> str | None:
@@ -29,6 +29,6 @@ def stored_config(blobs: Blobs, ref: str) -> dict[str, Any] | None:
 
 
 def references(draft: Draft) -> frozenset[str]:
-    """The stored configs of a definition."""
+    """The references to stored configs in a definition."""
     found = (config_ref(placed.node) for placed in draft.nodes)
     return frozenset(ref for ref in found if ref is not None)

@@ -1,4 +1,4 @@
-"""A definition under examination: what the rules of validation look at."""
+"""A definition under validation, as the rules see it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .routes import Routing, routings
 from .topology import Topology
 
 _SUGGESTIONS = 100
-"""Looking for a similar name is slow; a definition that is wrong from end to end gets no more of them."""
+"""The most suggestions for one definition: finding a similar name is slow."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Examined:
     blobs: Blobs
     routings: Mapping[str, Routing]
     topology: Topology
-    """Without edges from a node to itself, which are a flaw of their own."""
+    """Leaves out edges from a node to itself, which are a flaw of their own."""
     suggestions: Suggestions = field(default_factory=Suggestions)
 
     @classmethod
@@ -46,12 +46,12 @@ class Examined:
         return cls(draft, types, blobs, found, Topology(forward))
 
     def config(self, placed: Placed) -> dict[str, Any] | None:
-        """Of a node, whether it is written there or stored; None if what is stored is missing or no object."""
+        """A node's config, inline or stored; None if the stored one is missing or is not an object."""
         ref = config_ref(placed.node)
         return placed.node.config if ref is None else stored_config(self.blobs, ref)
 
     def loops(self) -> Iterator[tuple[str, str, frozenset[str]]]:
-        """Each loop whose way back exists: its node, where it goes back to, its body."""
+        """Each loop with a valid back-edge: its node, the node it goes back to, and its body."""
         for id, routing in self.routings.items():
             if routing.loop is None:
                 continue

@@ -1,6 +1,6 @@
 """Whether a patch allows more than the definition did: its capabilities, its policy, its limits.
 
-A patch in flight may tighten these, and never loosen them: what a run may do was settled when it was started.
+A patch of a running graph may tighten these, never loosen them: what a run may do was settled when it started.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _policy(before: Policy, after: Policy) -> Iterator[Note]:
 
 
 def _more_transitions(before: Policy, after: Policy) -> bool:
-    """What is not listed is not allowed, once there is a list."""
+    """Whether more transitions are allowed; once there is a list, what it leaves out is not allowed."""
     old, new = before.allowed_transitions, after.allowed_transitions
     if old is None:
         return False
@@ -59,7 +59,7 @@ def _more_transitions(before: Policy, after: Policy) -> bool:
 
 
 def _looser_rules(before: Sequence[PolicyRule], after: Sequence[PolicyRule]) -> bool:
-    """A deny less, an allow more, or no allow where one had to match."""
+    """Whether a deny is gone, an allow is new, or no allow is left where one had to match."""
     if not _texts(before, "deny") <= _texts(after, "deny"):
         return True
     old, new = _texts(before, "allow"), _texts(after, "allow")
@@ -88,7 +88,7 @@ def _limits(before: Limits, after: Limits) -> Iterator[Note]:
 
 
 def _faster(before: Limits, after: Limits) -> bool:
-    """Whether a throttle is loosened or gone."""
+    """Whether a throttle is loosened or removed."""
     old, new = pace_of(before), pace_of(after)
     if old is None:
         return False
@@ -96,12 +96,12 @@ def _faster(before: Limits, after: Limits) -> bool:
 
 
 def _more(before: Collection[str] | None, after: Collection[str] | None) -> bool:
-    """None allows all."""
+    """Whether more is allowed; None allows everything."""
     return before is not None and (after is None or not set(after) <= set(before))
 
 
 def _higher(before: float | None, after: float | None) -> bool:
-    """None is no limit."""
+    """Whether the limit is higher; None means no limit."""
     return before is not None and (after is None or after > before)
 
 

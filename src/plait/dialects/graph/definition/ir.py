@@ -1,12 +1,12 @@
-"""A graph as it is run: every route is explicit, every node knows who leads to it and whether it joins.
+"""A compiled graph: every route is explicit, and every node knows its dependencies and whether it joins.
 
     forward targets   where a node may send tokens: paths of its loop, its branch, its edges
-    back-edge         from a loop's node to where it goes round again; no forward target
+    back-edge         from a loop's node to the start of its next iteration; not a forward target
     dependencies      the nodes that have this one as forward target
-    body of a loop    the nodes on forward paths from where it goes back to, to its node; both included
+    body of a loop    the nodes on forward paths from the target of its back-edge to its node, both included
 
-It is plain data, and pinned by its hash in the run. Conditions stand in it as they were written, each with the JSON
-pointer of its place in the definition; the compiled ones are beside it (`Compiled.conditions`), by the same pointer.
+It is plain data, and pinned by its hash in the run. It holds conditions as written, each with the JSON pointer
+of its place in the definition; the compiled ones are beside it (`Compiled.conditions`), by the same pointer.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .templates import Template
 
 
 class IrPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Any object of a compiled graph."""
+    """Base of all objects of a compiled graph."""
 
 
 class IrLoop(IrPart, frozen=True, kw_only=True):
@@ -47,13 +47,13 @@ class IrLoop(IrPart, frozen=True, kw_only=True):
     max_iterations: int
     loop_back_to: str
     break_path: tuple[str, ...] | None = None
-    """None: on to branch or edges."""
+    """None: continue with the branch or the edges."""
     timeout_path: tuple[str, ...] | None = None
     """None: the node fails."""
     pointer: str
-    """Its own, by which its condition is found."""
+    """The loop's JSON pointer, which identifies its condition."""
     body: tuple[str, ...]
-    """In topological order."""
+    """Nodes in topological order."""
 
 
 class IrRule(IrPart, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class IrRule(IrPart, frozen=True, kw_only=True):
 
 
 class IrBranch(IrPart, frozen=True, kw_only=True):
-    """Also what conditional edges are lowered to."""
+    """A branch; conditional edges are lowered to one, too."""
 
     type: BranchType
     rules: tuple[IrRule, ...] = ()
@@ -74,24 +74,24 @@ class IrBranch(IrPart, frozen=True, kw_only=True):
 class IrNode(IrPart, frozen=True, kw_only=True):
     id: str
     type: str
-    """Without aliases: `human`, `decision`."""
+    """The type with aliases resolved, such as `human` or `decision`."""
     type_version: str = ""
     name: str = ""
     config: dict[str, Any] = {}
     config_ref: str | None = None
-    """Where `config` was pinned from."""
+    """The reference that `config` was pinned from."""
     type_url: str = ""
     dependencies: tuple[str, ...] = ()
     dependents: tuple[str, ...] = ()
-    """Its forward targets."""
+    """The node's forward targets."""
     edges: tuple[str, ...] = ()
-    """Targets when neither loop nor branch decides."""
+    """Targets used when neither loop nor branch decides."""
     wait_for_all: bool = False
     is_terminal: bool = False
     loops: tuple[str, ...] = ()
-    """The loops whose body holds it, by their nodes; outermost first."""
+    """The loops whose bodies hold the node, by the nodes of the loops; outermost first."""
     order: int = 0
-    """Its place in the topological order."""
+    """The position in the topological order."""
     loop: IrLoop | None = None
     branch: IrBranch | None = None
     rejection_path: tuple[str, ...] | None = None
@@ -108,7 +108,7 @@ class IrNode(IrPart, frozen=True, kw_only=True):
 class Ir(IrPart, frozen=True, kw_only=True):
     version: str
     revision: int
-    """1 at the start of a run; every patch of the run adds one."""
+    """1 at the start of a run; incremented by every patch of the run."""
     name: str = ""
     entry_nodes: tuple[str, ...]
     order: tuple[str, ...]
@@ -124,17 +124,17 @@ class Ir(IrPart, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A definition without flaws."""
+    """A definition without flaws, compiled."""
 
     source: Source
     ir: Ir
     conditions: Mapping[str, Condition]
-    """Compiled, by pointer: of loops, rules, conditional edges and the rules of the policy."""
+    """Compiled conditions by pointer: of loops, rules, conditional edges and the rules of the policy."""
     templates: Mapping[str, Template]
-    """The config of each node, parsed, by its id."""
+    """The parsed config of each node, by its id."""
     output: Template
     node_types: Mapping[str, NodeType]
-    """Of each node, by its id: their schemas and queues."""
+    """The type of each node, by its id, with schemas and queue."""
     warnings: tuple[Note, ...] = ()
     policy: NamespacePolicy = NO_POLICY
-    """Of the namespace, which holds beside the definition's own."""
+    """The namespace's policy, which applies beside the definition's own."""

@@ -1,4 +1,4 @@
-"""A compiled graph as `POST /api/v1/plan` shows it: what a node was written with, and what was worked out for it."""
+"""A compiled graph as `POST /api/v1/plan` shows it: the nodes as written, with what was derived for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def shown(ir: Ir) -> dict[str, Any]:
 
 
 def _node(node: IrNode) -> dict[str, Any]:
-    """Those that have the same everywhere are left out, those that were worked out are always there."""
+    """Leaves out empty fields as written; derived fields are always present."""
     plain: dict[str, Any] = msgspec.to_builtins(node)
     written = {key: value for key, value in plain.items() if value not in ({}, [])}
     return {

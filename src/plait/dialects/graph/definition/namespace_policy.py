@@ -1,6 +1,6 @@
 """The guardrails of a namespace: what its operators allow, whatever a graph allows itself.
 
-A run has the policy of its namespace pinned to it when it starts. Another one is for the runs that start after it was
+A run is pinned to the policy of its namespace at its start. A new policy applies to runs that start after it was
 set.
 """
 
@@ -26,10 +26,10 @@ from .source import Part, PolicyRule, Positive
 
 BAD: Final = "graph.bad_policy"
 RULES: Final = "/namespace_policy/rules"
-"""Where its conditions are found among those of a compiled graph."""
+"""The pointer prefix of its conditions among those of a compiled graph."""
 _KIND, _ID = "graph_policy", "policy"
 _BY_AGENTS: Final = ((3, 5), (1, 20), (0, 100))
-"""Starts a minute, by the least number of agent nodes."""
+"""Starts per minute, by the least number of agent nodes."""
 
 
 class Opa(Part, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class NamespacePolicy(Part, frozen=True, kw_only=True):
     agents: AgentRules = AgentRules()
 
     def starts_per_minute(self, agents: int) -> tuple[str, int] | None:
-        """Which starts are counted together, and how many of them there may be; None: any number."""
+        """The key under which starts are counted together, and their limit; None: no limit."""
         if self.start_rate is None:
             return None
         if isinstance(self.start_rate, StartRate):
@@ -90,7 +90,7 @@ class NamespacePolicies:
     async def set(
         self, policy: NamespacePolicy | dict[str, Any], namespace: str = DEFAULT_NAMESPACE
     ) -> NamespacePolicy:
-        """For all graphs of the namespace that start from now on; durable when this returns."""
+        """Sets the policy for all graphs of the namespace that start from now on; durable when this returns."""
         found = _read(policy)
         if flaws := [*_flaws(found)]:
             raise InvalidDefinition(BAD, flaws)

@@ -1,4 +1,4 @@
-"""The types that nodes may have, as one definition sees them: those that are built in, and those of its namespace."""
+"""The types that nodes may have, as one definition sees them: the built-in ones and those of its namespace."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class NodeType(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
 
 
 class NodeTypes:
-    """`x` is the newest version of a type, `x@v1` that one."""
+    """Node types by name: `x` is the newest version of a type, `x@v1` a given one."""
 
     def __init__(self, types: Mapping[str, Mapping[str, NodeType]]) -> None:
-        """By name, then by version; the newest last."""
+        """Types by name, then by version, newest last."""
         self._types = types
 
     def with_types(self, types: Iterable[NodeType]) -> NodeTypes:
-        """And these; the last one of a name is its newest version."""
+        """These types and more; the last of a name is its newest version."""
         found = {name: dict(versions) for name, versions in self._types.items()}
         for each in types:
             versions = found.setdefault(each.type_name, {})
@@ -52,19 +52,19 @@ class NodeTypes:
         return NodeTypes(found)
 
     def all(self) -> list[NodeType]:
-        """By name, the newest version of each last."""
+        """All types by name, the newest version of each last."""
         return [each for name in self.names() for each in self._types[name].values()]
 
     def names(self) -> list[str]:
         return sorted(self._types)
 
     def split(self, written: str) -> tuple[str, str]:
-        """Name, without alias, and version; that is empty for the newest."""
+        """The name with aliases resolved, and the version; empty for the newest."""
         name, _, version = written.partition("@")
         return ALIASES.get(name, name), version
 
     def versions(self, written: str) -> list[str]:
-        """Of the type that this names; empty if there is none."""
+        """The versions of the named type; empty if there is none."""
         return [*self._types.get(self.split(written)[0], ())]
 
     def get(self, written: str) -> NodeType | None:

@@ -1,4 +1,4 @@
-"""A definition changed by a patch: what comes of it, and which nodes it adds that nothing leads to."""
+"""Applying a patch to a definition: the result, and the nodes it adds without a dependency."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ORPHAN = "graph.orphan_node"
 
 
 def patch_definition(definition: Mapping[str, Any], operations: object) -> dict[str, Any]:
-    """All operations, or a refusal; the definition stays as it was. `/nodes/<id>` stands for a node."""
+    """Applies all operations, or raises; `definition` itself is not changed. `/nodes/<id>` addresses a node."""
     found = json_patch.apply(definition, operations)
     if not isinstance(found, dict):
         raise InvalidInput(json_patch.CODE, "a patch would leave no object", fix="patch its fields")
@@ -23,7 +23,7 @@ def patch_definition(definition: Mapping[str, Any], operations: object) -> dict[
 
 
 def orphans(before: Ir, after: Ir) -> Iterator[Note]:
-    """Entries start once, with the run: a node that is added later must be led to."""
+    """Entries start once, with the run, so a node that is added later needs a dependency."""
     loops = [(id, node.loop) for id, node in after.nodes.items() if node.loop is not None]
     back_to = {loop.loop_back_to for id, loop in loops if loop.loop_back_to != id}
     for id in added(before, after):

@@ -1,6 +1,6 @@
 """What a run keeps beside its definition: node types and policy of its namespace, and the stored texts that it uses.
 
-They travel inside the definition, under a field that nobody can write: a run compiles to the same as long as it lives,
+They are kept inside the definition, under a field that nobody can write: a run always compiles to the same graph,
 whatever is registered, set or uploaded later.
 """
 
@@ -21,9 +21,9 @@ FIELD: Final = "$pinned"
 
 class Pins(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     types: list[NodeType] = []
-    """Those that are not built in."""
+    """The types that are not built in."""
     blobs: dict[str, str] = {}
-    """By reference."""
+    """Stored texts by reference."""
     policy: NamespacePolicy = NO_POLICY
     """What the operators of the namespace allow."""
 
@@ -43,7 +43,7 @@ def pinned(definition: Mapping[str, Any], pins: Pins) -> dict[str, Any]:
 
 
 def unpinned(definition: object) -> tuple[object, Pins]:
-    """A definition as people wrote it, and what was pinned to it. A field that is none of ours stays where it is."""
+    """Splits a definition into its written form and its pins. An unknown field stays where it is."""
     if not isinstance(definition, dict):
         return definition, NONE
     fields = cast("dict[str, Any]", definition)

@@ -1,4 +1,4 @@
-"""A definition made ready to start or to save: checked with the node types of its namespace, which are pinned to it."""
+"""Prepares a definition to be started or saved: checks it with the node types of its namespace, and pins them to it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KEPT = 256
 @dataclass(frozen=True, slots=True)
 class Prepared:
     definition: dict[str, Any]
-    """With its pins."""
+    """The definition with its pins."""
     compiled: Compiled
 
 
@@ -44,17 +44,17 @@ class Preparation:
         policies: NamespacePolicies | None = None,
         compiler: Callable[[], Compiler] | None = None,
     ) -> None:
-        """Without these there are only built-in types, nothing is stored, all is allowed, and scripts are compiled when
-        they run."""
+        """The defaults mean: only built-in types, nothing stored, everything allowed, and scripts compiled when they
+        run."""
         self._compiler = compiler
         self._types = types
         self._texts = texts
         self._policies = policies
         self._recent: OrderedDict[tuple[str, bytes], tuple[NodeTypes, NamespacePolicy, Prepared]] = OrderedDict()
-        """By namespace and text of the definition, with the types and the policy that it was compiled with."""
+        """Recent results by namespace and text of the definition, with the types and the policy that they depend on."""
 
     async def prepare(self, definition: Mapping[str, Any], namespace: str) -> Prepared:
-        """Refuses with all flaws."""
+        """Raises with all flaws."""
         types = BUILT_IN_TYPES if self._types is None else await self._types.of(namespace)
         policy = NO_POLICY if self._policies is None else await self._policies.get(namespace)
         key = namespace, bytes(values.encode(definition))
@@ -69,7 +69,7 @@ class Preparation:
         compiled = await work(compile_graph, definition, types=types, blobs=texts)
         await self._check_scripts(compiled)
         found = Prepared(pinned(definition, Pins(_used(compiled), blobs, policy)), compiled)
-        if not references:  # others may upload them later, or have them in another namespace
+        if not references:  # references may be uploaded later, or exist in another namespace only
             self._keep(key, types, policy, found)
         return found
 
@@ -88,11 +88,11 @@ class Preparation:
 
 
 async def _at_once(function: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
-    """A thread costs more than a short definition."""
+    """Calls the function directly: a thread would cost more than a short definition."""
     return function(*args, **options)
 
 
 def _used(compiled: Compiled) -> list[NodeType]:
-    """Types that are not built in; the highest version last, so that `x` stays what it is now."""
+    """The types in use that are not built in; the highest version last, so that `x` keeps its meaning."""
     found = {each.key: each for each in compiled.node_types.values() if each.type_name not in BUILT_IN}
     return [found[key] for key in sorted(found)]

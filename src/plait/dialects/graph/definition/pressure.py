@@ -1,4 +1,4 @@
-"""What a graph does under pressure: nothing, hold tokens back, or summarize payloads; with its defaults filled in."""
+"""What a graph does under pressure: nothing, throttle tokens, or summarize payloads; with its defaults filled in."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .source import Backpressure, Limits
 @dataclass(frozen=True, slots=True)
 class Pace:
     interval: float
-    """Milliseconds from token to token."""
+    """Milliseconds between two tokens."""
     depth: int
-    """Tokens that may be held back."""
+    """The number of tokens that may be held back."""
 
     def slot(self, at: float, free_from: float) -> tuple[float, float]:
-        """When a token that comes now may go on, and from when on the next one may."""
+        """When a token that arrives now may go on, and when the next one may."""
         due = max(at, free_from)
         return due, due + self.interval
 

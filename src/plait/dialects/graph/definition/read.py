@@ -1,4 +1,4 @@
-"""From JSON to a `Source`, with every flaw of its shape noted: each node and each edge is read by itself."""
+"""Parses JSON into a `Source`, noting every flaw of its shape: each node and each edge is parsed by itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OTHER_WORDS = {"depends_on": "dependencies", "needs": "dependencies", "next": "
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A node that could be read, and where it stands in the definition."""
+    """A node that could be parsed, and its place in the definition."""
 
     node: Node
     pointer: str
@@ -35,20 +35,20 @@ class PlacedEdge:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A definition as far as it could be read."""
+    """A definition as far as it could be parsed."""
 
     source: Source
-    """What surrounds the nodes; it holds those that could be read."""
+    """The definition with the nodes that could be parsed."""
     nodes: Sequence[Placed]
     edges: Sequence[PlacedEdge]
     written_nodes: int | None
-    """How many there are, readable or not; None if that is no list."""
+    """The number of nodes, parsable or not; None if `nodes` is not a list."""
     written_edges: int
     notes: Sequence[Note]
 
 
 def read(definition: object) -> Draft:
-    """Total: anything gives a draft, and what is wrong with it is noted. What is beyond the limits is not read."""
+    """Total: any input yields a draft, with its flaws noted. What exceeds the limits is not parsed."""
     reader = ShapeReader(BAD_SHAPE, _OTHER_WORDS)
     data = _top(definition, reader)
     written_nodes, written_edges = data.get("nodes"), data.get("edges")

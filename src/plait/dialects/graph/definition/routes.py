@@ -1,4 +1,4 @@
-"""Where each node may send tokens: every route that a definition writes down, with its place."""
+"""Where each node may send tokens: every route in a definition, with its place."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Via = Literal["break_path", "timeout_path", "branch", "rejection_path", "edge", 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One place of a definition that names a node to go to."""
+    """A place in a definition that names a target node."""
 
     source: str
     target: str
     via: Via
     pointer: str
     field: str
-    """As messages name the place: `branch.default`."""
+    """The place as messages name it: `branch.default`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Routing:
     """None if there is none, or it is not enabled."""
     branch: Branch | None
     written: Sequence[Route]
-    """Of its own loop, branch and rejection path; not the back-edge."""
+    """Routes of its own loop, branch and rejection path, without the back-edge."""
     edges: Sequence[Route]
-    """Static ones: of `edges`, `dependencies` of others, and its own `dependents`; in this order, each target once."""
+    """Static edges: of `edges`, `dependencies` of others, and its own `dependents`; in this order, each target once."""
     conditional: Sequence[PlacedEdge]
 
     @property
@@ -48,7 +48,7 @@ class Routing:
         return () if self.owned else self.edges
 
     def forward(self) -> tuple[str, ...]:
-        """Its forward targets, each once."""
+        """The node's forward targets, each once."""
         found = [route.target for route in (*self.written, *self.routed_edges)]
         if self.branch is None:
             found += [placed.edge.to for placed in self.conditional]
@@ -56,7 +56,7 @@ class Routing:
 
 
 def routings(draft: Draft) -> dict[str, Routing]:
-    """By node, in the order of the definition. Of nodes with one id the first counts."""
+    """Routings by node, in the order of the definition. Of nodes with the same id the first counts."""
     placed: dict[str, Placed] = {}
     for each in draft.nodes:
         placed.setdefault(each.node.id, each)
@@ -103,7 +103,7 @@ def _targets(placed: Placed, targets: Iterable[str], via: Via, pointer: str, fie
 
 
 def edge_routes(draft: Draft) -> Iterator[Route]:
-    """Every unconditional edge, however it is written."""
+    """Every unconditional edge, in any of its forms."""
     for placed in draft.edges:
         edge = placed.edge
         if edge.condition is None:

@@ -1,7 +1,7 @@
 """A graph as people write it: the JSON of section 1 of the spec, field by field.
 
-These structures are the one description of the language: `shape` reads JSON by them and notes every flaw, and the
-JSON Schema that editors use is made from them. A field that is absent has its default; `null` says the same.
+These structures are the one description of the language: `shape` parses JSON by them and notes every flaw, and the
+JSON Schema for editors is generated from them. An absent field has its default; so has a field that is `null`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Meta
 from .limits import MAX_ATTEMPTS
 
 Condition = Any
-"""An object with a `type`, or text in CEL; `plait.conditions` reads it."""
+"""An object with a `type`, or CEL text; parsed by `plait.conditions`."""
 
 NodeId = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{1,64}$")]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -45,18 +45,18 @@ class Retry(Part, frozen=True, kw_only=True):
 
 class NodeLimits(Part, frozen=True, kw_only=True):
     deadline_s: Annotated[float, Meta(gt=0)] | None = 300.0
-    """Of one attempt."""
+    """Seconds for one attempt."""
     max_hops: Positive | None = None
 
 
 class Loop(Part, frozen=True, kw_only=True):
     enabled: bool = True
     condition: Condition
-    """True: go round again."""
+    """True: start another iteration."""
     max_iterations: Any = None
-    """A whole number from 1; checked as a rule of its own."""
+    """A whole number from 1; checked by a rule of its own."""
     loop_back_to: str | None = None
-    """The node itself, if left out."""
+    """Defaults to the node itself."""
     break_path: list[str] | None = None
     timeout_path: list[str] | None = None
 
@@ -163,7 +163,7 @@ class Backpressure(Part, frozen=True, kw_only=True):
 
 class Limits(Part, frozen=True, kw_only=True):
     max_fanout: Positive | None = None
-    """None: 100 for targets that are written down, 10 for those that an agent or a handler chooses."""
+    """None: 100 for targets in the definition, 10 for those that an agent or a handler chooses."""
     max_hops: Positive = 100
     max_tokens: Positive = 10_000
     max_wall_time_s: Annotated[float, Meta(gt=0)] | None = None

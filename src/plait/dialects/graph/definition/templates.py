@@ -1,11 +1,11 @@
-"""Values with holes: in a config or an output, text may stand for what the run knows by then.
+"""Values with holes: text in a config or an output that stands for what the run knows by then.
 
-    "$nodes.charge.id"                 that part of a node's output, whatever it is
-    "$input.items[0]"  "$payload"      of the run's input; all of what the node got
+    "$nodes.charge.id"                 that part of a node's output, of any type
+    "$input.items[0]"  "$payload"      of the run's input; all of what the node received
     "Order ${input.id} of ${payload.customer.name}"       inside text, as text
-    "$$5"                              a dollar sign; one that begins none of these may stand alone
+    "$$5"                              a dollar sign; one that starts none of these needs no escape
 
-A template is parsed once, when the definition is compiled, and resolved for each token. A hole that finds nothing is
+A template is parsed once, when the definition is compiled, and resolved for each token. A hole without a value is
 an error: a message to nobody is worse than none.
 """
 
@@ -31,7 +31,7 @@ _LOOKS_WHOLE = re.compile(rf"\${_ROOT}\b")
 
 
 class BadTemplate(Exception):
-    """It can't be parsed. The text says why and what to do; the place is that of the value."""
+    """The template can't be parsed. The text has the reason and the fix; the place is that of the value."""
 
     def __init__(self, path: Sequence[Step], what: str, fix: str) -> None:
         super().__init__(what, fix)
@@ -41,7 +41,7 @@ class BadTemplate(Exception):
 
 
 class Unresolved(Exception):
-    """A hole that finds nothing, at run time."""
+    """A hole without a value, at run time."""
 
     def __init__(self, hole: Hole, why: str) -> None:
         super().__init__(f"`{hole.text}` finds nothing: {why}")
@@ -51,7 +51,7 @@ class Unresolved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a template may speak of."""
+    """The values that a template may refer to."""
 
     nodes: Mapping[str, Any]
     """The outputs of nodes that have run."""
@@ -63,7 +63,7 @@ class Scope:
 class Hole:
     root: Root
     steps: tuple[Step, ...]
-    """For `nodes`, the first is the node."""
+    """For `nodes`, the first step is the node."""
     text: str
 
     @property
@@ -107,7 +107,7 @@ class Hole:
 
 
 class Template:
-    """A parsed value. Without a hole it is the value itself."""
+    """A parsed value. Without holes it is the value itself."""
 
     __slots__ = ("_fill", "holes", "value")
 
@@ -118,11 +118,11 @@ class Template:
 
     @property
     def reads(self) -> frozenset[str]:
-        """The nodes whose outputs it needs."""
+        """The nodes whose outputs it reads."""
         return frozenset(hole.node for hole in self.holes if hole.node is not None)
 
     def resolve(self, scope: Scope) -> Any:
-        """Raises `Unresolved`."""
+        """Returns the value; raises `Unresolved`."""
         return self.value if self._fill is None else self._fill(scope)
 
 
@@ -130,14 +130,14 @@ _Fill = Callable[[Scope], Any]
 
 
 def parse(value: Any) -> Template:
-    """Raises `BadTemplate`."""
+    """Parses a value; raises `BadTemplate`."""
     holes: list[Hole] = []
     fill = _parse(value, (), holes)
     return Template(value, fill, tuple(holes))
 
 
 def nodes_in(value: Any) -> frozenset[str]:
-    """The nodes that a value speaks of; none if it can't be parsed, which is told elsewhere."""
+    """The nodes that a value refers to; none if it can't be parsed, which is reported elsewhere."""
     try:
         return parse(value).reads
     except BadTemplate:
@@ -145,12 +145,12 @@ def nodes_in(value: Any) -> frozenset[str]:
 
 
 def has_hole(text: str) -> bool:
-    """Whether it stands for something that is not known before the run."""
+    """Whether it has a hole, whose value is unknown before the run."""
     return _LOOKS_WHOLE.match(text) is not None or any(found[0] != "$$" for found in _HOLE.finditer(text))
 
 
 def _parse(value: Any, path: tuple[Step, ...], holes: list[Hole]) -> _Fill | None:
-    """How to fill it; None if it is as it is."""
+    """The function that fills its holes; None if it has none."""
     match value:
         case str():
             return _text(value, path, holes) if "$" in value else None

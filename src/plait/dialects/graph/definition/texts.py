@@ -7,5 +7,5 @@ from typing import Protocol
 
 class Texts(Protocol):
     async def load(self, references: frozenset[str], namespace: str) -> dict[str, str]:
-        """By reference; those that are not there are left out."""
+        """Stored texts by reference; missing ones are left out."""
         ...

@@ -1,6 +1,6 @@
-"""The forward graph: who leads to whom, in which order, where it goes in a circle, what a loop goes through.
+"""The forward graph: its edges, its order, its cycles, and the bodies of its loops.
 
-Names that are no nodes are left out: they are flaws of their own. Nothing here recurses, since a graph may be a chain
+Names that are not nodes are left out: they are flaws of their own. Nothing here recurses, since a graph may be a chain
 of a thousand nodes.
 """
 
@@ -14,7 +14,7 @@ Forward = Mapping[str, Sequence[str]]
 
 class Topology:
     def __init__(self, forward: Forward) -> None:
-        """`forward`: the targets of every node, in the order of the definition."""
+        """`forward` has the targets of every node, in the order of the definition."""
         self.forward: Forward = {id: [each for each in targets if each in forward] for id, targets in forward.items()}
 
     @cached_property
@@ -28,10 +28,10 @@ class Topology:
 
     @cached_property
     def order(self) -> Sequence[str]:
-        """Each node after its dependencies, else as the definition has them; without those on and behind circles."""
+        """Each node after its dependencies, else in the order of the definition; without those on and behind cycles."""
         waiting = {id: len(before) for id, before in self.backward.items()}
         ready = [id for id, count in waiting.items() if count == 0]
-        for id in ready:  # grows while it is read
+        for id in ready:  # grows during the iteration
             for target in self.forward[id]:
                 waiting[target] -= 1
                 if waiting[target] == 0:
@@ -39,11 +39,11 @@ class Topology:
         return ready
 
     def upstream(self, id: str) -> frozenset[str]:
-        """The nodes from which a forward path leads to this one, and itself."""
+        """The nodes from which a forward path leads to this one, and the node itself."""
         return _reached([id], self.backward)
 
     def downstream(self, id: str) -> frozenset[str]:
-        """The nodes to which a forward path leads from this one, and itself."""
+        """The nodes to which a forward path leads from this one, and the node itself."""
         return _reached([id], self.forward)
 
     def body(self, loop: str, back_to: str) -> frozenset[str]:
@@ -51,7 +51,7 @@ class Topology:
         return self.downstream(back_to) & self.upstream(loop)
 
     def cycles(self) -> list[list[str]]:
-        """One path for each knot of nodes that lead to each other: its first node is named first."""
+        """One cycle of each strongly connected component, starting with its first node."""
         ordered = set(self.order)
         left = [id for id in self.forward if id not in ordered]
         found: list[list[str]] = []
@@ -66,10 +66,10 @@ class Topology:
         return found
 
     def _way_back(self, start: str) -> list[str]:
-        """The shortest way from a node to itself; empty if there is none."""
+        """The shortest path from a node to itself; empty if there is none."""
         came_from: dict[str, str] = {}
         frontier = [start]
-        for id in frontier:  # grows while it is read
+        for id in frontier:  # grows during the iteration
             for target in self.forward[id]:
                 if target == start:
                     return _path(came_from, start, id)
@@ -89,7 +89,7 @@ def _path(came_from: Mapping[str, str], start: str, last: str) -> list[str]:
 def _reached(start: Iterable[str], links: Mapping[str, Sequence[str]]) -> frozenset[str]:
     found = list(start)
     seen = set(found)
-    for id in found:  # grows while it is read
+    for id in found:  # grows during the iteration
         for target in links[id]:
             if target not in seen:
                 seen.add(target)

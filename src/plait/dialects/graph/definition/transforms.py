@@ -1,5 +1,5 @@
-"""How a `transform` computes its output: a template, an expression in CEL, a pipeline over its payload, or a script.
-What is code is no template."""
+"""How a `transform` computes its output: a template, a CEL expression, a pipeline over its payload, or a script.
+Code is never a template."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .templates import parse
 
 TYPE: Final = "transform"
 SEES: Final = ("payload", "output", "ctx", "input")
-"""What an expression may name; `output` is the payload, as in conditions."""
+"""The names that an expression may use; `output` is the payload, as in conditions."""
 SCRIPT_SEES: Final = ("payload", "input", "context")
 """The parameters of a script."""
 _CODE: Final = "graph.bad_config"
@@ -24,13 +24,13 @@ _FILLED: Final = ("output", "pipeline")
 
 
 class Compiler(Protocol):
-    """Of scripts."""
+    """Compiles scripts."""
 
     async def check(self, language: Any, script: str, names: Sequence[str]) -> None: ...
 
 
 def script_of(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Language and text."""
+    """Language and text of a script."""
     script: Any = config.get("script")
     if isinstance(script, str):
         return str(config.get("language", "ale")), script
@@ -52,7 +52,7 @@ def transform_flaws(placed: Placed, config: Mapping[str, Any]) -> Iterator[Note]
 
 
 def _pipeline(steps: Any, pointer: str, id: str) -> Iterator[Note]:
-    """What a template will fill in can only be judged when the node runs."""
+    """What a template will fill in can only be checked when the node runs."""
     for note in examine(steps)[1]:
         if not parse(_value_at(steps, note.pointer)).holes:
             yield Note(f"{pointer}{note.pointer}", f"`{id}`: config.pipeline: {note.what}", note.fix, _CODE)

@@ -1,4 +1,4 @@
-"""Whether a schema still takes all that it took: within one version of a type it may only be widened."""
+"""Whether a schema still accepts all that it accepted: within one version of a type it may only be widened."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Schema = Mapping[str, Any]
 
 
 def narrowed(before: Any, after: Any, path: str = "config") -> Iterator[str]:
-    """What the new schema takes away: a property, an optional field, a type."""
+    """What the new schema no longer accepts: a property, an optional field, a type."""
     if not isinstance(before, dict) or not isinstance(after, dict):
         if before is not None and after is False:
             yield f"{path} is not allowed any more"
@@ -40,7 +40,7 @@ def _fewer_types(old: Schema, new: Schema, path: str) -> Iterator[str]:
 
 
 def _types(schema: Schema) -> set[str] | None:
-    """None for any; integers are numbers."""
+    """The types that a schema accepts, None for any; integers are numbers."""
     found = schema.get("type")
     if found is None:
         return None

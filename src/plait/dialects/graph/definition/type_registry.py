@@ -1,7 +1,7 @@
-"""`engine.node_types`: the types that a namespace has beside those that are built in.
+"""`engine.node_types`: the types of a namespace beside the built-in ones.
 
 Each namespace has a stream of registrations, which every process folds. Within one version a schema may be widened and
-never narrowed: definitions that were saved and runs that are under way rely on it.
+never narrowed: saved definitions and live runs rely on it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _decoder = msgspec.json.Decoder(TypeRegistered)
 
 
 class _Shelf:
-    """What is known of one namespace."""
+    """The state of one namespace in this process."""
 
     def __init__(self, stream: Stream) -> None:
         self.types: dict[tuple[str, int], NodeType] = {}
@@ -50,7 +50,7 @@ class _Shelf:
         self._seen: NodeTypes | None = None
 
     def now(self) -> NodeTypes:
-        """The same object as long as nothing changes: whoever compiled with it need not do it again."""
+        """Returns the same object until something changes, so that callers need not compile again."""
         if self._seen is None:
             self._seen = BUILT_IN_TYPES.with_types(self.types[key] for key in sorted(self.types))
         return self._seen
@@ -68,7 +68,7 @@ class TypeRegistry:
         self._shelves: dict[str, _Shelf] = {}
 
     async def of(self, namespace: str = DEFAULT_NAMESPACE) -> NodeTypes:
-        """All types of a namespace, as they are now."""
+        """The current types of a namespace."""
         shelf = self._shelf(namespace)
         await shelf.follower.refresh()
         return (
@@ -81,7 +81,7 @@ class TypeRegistry:
         return (await self.of(namespace)).all()
 
     async def get(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> NodeType:
-        """`x` is the newest version of a type, `x@v1` that one."""
+        """Looks up a type: `x` is the newest version, `x@v1` a given one."""
         types = await self.of(namespace)
         found = types.get(name)
         if found is None:
@@ -90,7 +90,7 @@ class TypeRegistry:
         return found
 
     async def register(self, node_type: NodeType | dict[str, Any], namespace: str = DEFAULT_NAMESPACE) -> NodeType:
-        """Keeps a type, or widens a version of one; durable when this returns. The same again changes nothing."""
+        """Registers a type, or widens a version of one; durable when this returns. The same again changes nothing."""
         shelf = self._shelf(check_namespace(namespace))
         found = await self._with_schemas(_read(node_type), namespace)
         _check(found)
@@ -106,7 +106,7 @@ class TypeRegistry:
                     return found
 
     async def _with_schemas(self, node_type: NodeType, namespace: str) -> NodeType:
-        """Its stored schemas are kept with it: what is registered needs nothing else."""
+        """Stores the schemas with the type, so that it needs nothing else."""
         refs = {name: getattr(node_type, f"{name}_ref") for name in _SCHEMAS if getattr(node_type, f"{name}_ref")}
         texts = await self._texts.load(frozenset(refs.values()), namespace) if refs else {}
         for name, ref in refs.items():
@@ -144,7 +144,7 @@ def _check(found: NodeType) -> None:
     for name in _SCHEMAS:
         written = getattr(found, name)
         if written is not None:
-            schema.compiled(values.encode(written))  # refuses what is no schema
+            schema.compiled(values.encode(written))  # refuses an invalid schema
 
 
 def _check_widened(known: NodeType, found: NodeType) -> None:

@@ -1,1 +1,1 @@
-"""A run of a graph: its state, what each input comes to, and how people see it."""
+"""A run of a graph: its state, its decisions, and its view."""

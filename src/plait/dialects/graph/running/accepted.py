@@ -1,4 +1,4 @@
-"""Work that others have accepted: its result is reported later, to an address that was told with it."""
+"""Work that others have accepted: they report its result later, to an address they were given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .tasks import work_task
 
 
 def accept(builder: DecisionBuilder, execution: Execution, attempt: int) -> None:
-    """The time of an attempt begins anew: what it took to be accepted is little."""
+    """The attempt's timeout starts again: being accepted takes little of it."""
     seconds = builder.plan(execution).policy.timeout
     until = None if seconds is None else Millis(builder.now + round(seconds * 1000))
     builder.record(NodeAccepted(execution.node, execution.id, attempt, until))
@@ -34,7 +34,7 @@ def reported(builder: DecisionBuilder, execution: Execution) -> None:
 
 
 def not_reported(builder: DecisionBuilder, token: str) -> None:
-    """The result did not come in time: the attempt has failed."""
+    """Fails the attempt, because its result was not reported in time."""
     execution = builder.run.by_task(token)
     if execution is None or not execution.accepted or execution.dead:
         return

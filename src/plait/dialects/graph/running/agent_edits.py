@@ -1,4 +1,4 @@
-"""Other settings of agents for a fork, as operations on its graph: what a turn would have said with another prompt."""
+"""Other settings of agents for a fork, as operations on its graph: to see what another prompt would have led to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plait.kernel.errors import InvalidInput
 from .topology import Topology
 
 _PLACES = {"prompt": "config", "instructions": "config", "model": "agent_config"}
-"""The part of a node that each setting stands in."""
+"""The part of a node that holds each setting."""
 
 
 def agent_operations(plan: Topology, edits: Any) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What an agent node asks of its model: its own settings, what reached it, and what the run, the node and the namespace
+"""What an agent node asks of its model: its own settings, its payload, and what the run, the node and the namespace
 allow it."""
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _text(prompt: Any) -> str:
 
 
 def _previous(builder: DecisionBuilder, plan: NodePlan) -> list[PreviousResult]:
-    """Ancestors that have run, newest first."""
+    """Outputs of ancestors that have run, newest first."""
     ancestors = builder.run.plan.leading_to(plan.id)
     records = [
         (record.completed_at, node, record.output)

@@ -1,4 +1,4 @@
-"""People decide: what a human node asks, what follows from the answer, and what happens when none comes.
+"""Approvals: what a human node asks, what follows from the answer, and what happens when none comes.
 
 A human node consumes its token and asks in the same decision, so the counter may be 0 while a run waits for people.
 A node that requires approval asks before it runs; its token waits, and is counted.
@@ -135,7 +135,7 @@ def timed_out(builder: DecisionBuilder, token: str) -> None:
 def _conclude(
     builder: DecisionBuilder, approval: OpenApproval, outcome: Outcome, by: str, comment: str, data: Raw
 ) -> list[str]:
-    """What follows from a decision; returns the nodes that it goes on to."""
+    """Records what follows from a decision; returns the nodes that it goes on to."""
     if approval.timeout_at is not None:
         builder.effect(ClearTimer(TaskToken(TIMEOUT + approval.id)))
     output = _answer(builder, approval, outcome, by, comment, data)

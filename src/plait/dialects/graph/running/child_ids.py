@@ -1,4 +1,4 @@
-"""How child runs are called: after their parent and the execution that started them."""
+"""Ids of child runs: after their parent and the execution that started them."""
 
 from __future__ import annotations
 

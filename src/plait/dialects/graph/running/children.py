@@ -1,4 +1,4 @@
-"""Nodes that are runs themselves, of any dialect."""
+"""Nodes that are child runs, of any dialect."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def child_of(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> 
 
 
 def child_task(builder: DecisionBuilder, execution: Execution) -> Task:
-    """Nobody does it: it stands for the child where the kernel counts attempts."""
+    """A task that nobody executes: it stands for the child where the kernel counts attempts."""
     plan = builder.plan(execution)
     return Task(execution.task, plan.ir.name or plan.id, CHILD, None, plan.policy, "", plan.id)
 
 
 def child_finished(builder: DecisionBuilder, child: ChildFinished) -> None:
-    """A child that failed is a failed attempt. One that people cancelled, or that can't be started, would not fare
-    better the next time."""
+    """A child that failed is a failed attempt. One that was cancelled, or can't be started, is not retried: another
+    attempt would end the same."""
     if builder.run.state.status != "running":
-        return  # it was cancelled with the run, which does not go on: nobody is to retry or discard anything
+        return  # cancelled with the run, which is over: there is nothing to retry or discard
     execution = builder.run.by_task(child.token)
     if execution is None or execution.dead or child.run_id != child_id(builder.context.info.run_id, execution):
         return
     if child.status == "completed":
-        if execution.retrying:  # somebody retried the child itself
+        if execution.retrying:  # the child itself was retried
             builder.effect(CancelTask(execution.task))
         settle(builder, execution, child.output, attempt=execution.child)
     elif not execution.retrying:
@@ -71,7 +71,7 @@ def child_finished(builder: DecisionBuilder, child: ChildFinished) -> None:
 
 
 def retry_due(builder: DecisionBuilder, token: TaskToken) -> None:
-    """Another attempt may begin; of a child it is another run."""
+    """Starts another attempt; for a child that is another run."""
     execution = builder.run.by_task(token)
     if execution is None or builder.plan(execution).work != "run":
         builder.effect(RetryTask(token))

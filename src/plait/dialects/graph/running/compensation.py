@@ -1,4 +1,4 @@
-"""What can be compensated: every success of a node with a compensator, each iteration, oldest first."""
+"""The compensations of a run: every success of a node with a compensator, each iteration, oldest first."""
 
 from __future__ import annotations
 

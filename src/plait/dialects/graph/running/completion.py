@@ -1,4 +1,4 @@
-"""The end of a run, looked for after every decision: no token is left, or none that can move without a person."""
+"""The end of a run, checked after every decision: no token is left, or none that can move without a person."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _output(builder: DecisionBuilder) -> Raw:
 
 
 def node_failed(builder: DecisionBuilder, execution: Execution) -> ErrorInfo:
-    """The message names the node; the cause inside of it is about the node, so that no reader names it twice."""
+    """The message names the node; the cause within it is about the node, so that no reader sees it named twice."""
     node, name = execution.node, builder.plan(execution).ir.name or execution.node
     found = execution.error or error("failed", "it failed")
     cause = of_operation(found, node, name, execution.attempts)

@@ -1,4 +1,4 @@
-"""Conditions as a run asks them: in the decision, or by a task, whose verdict is then kept with the execution."""
+"""Evaluating the conditions of a run: in the decision, or by a task, whose verdict is then kept with the execution."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 class OutsideVerdict(Exception):
-    """A condition that a task judges; its verdict is not here yet."""
+    """A task must judge the condition first; its verdict is not here yet."""
 
     def __init__(self, pointer: str) -> None:
         super().__init__(pointer)
@@ -24,7 +24,7 @@ class OutsideVerdict(Exception):
 
 
 class Judge:
-    """Asks the conditions of one execution; what they read is decoded once, and only if one is asked."""
+    """Evaluates the conditions of one execution; the values they read are decoded once, and only if needed."""
 
     def __init__(self, builder: DecisionBuilder, execution: Execution, output: Raw) -> None:
         self._builder = builder
@@ -34,7 +34,7 @@ class Judge:
         self._decoded = False
 
     def ask(self, pointer: str) -> Judgement:
-        """Raises `OutsideVerdict` where a task has to judge first."""
+        """Returns the verdict; raises `OutsideVerdict` where a task must judge first."""
         condition = self._builder.run.plan.conditions[pointer]
         if condition.needs_task:
             known = self._execution.verdicts.get(pointer)

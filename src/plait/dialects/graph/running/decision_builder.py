@@ -1,4 +1,4 @@
-"""One decision as it grows: what is recorded is folded at once, and executions that begin are put in line."""
+"""One decision as it grows: recorded events are folded at once, and new executions are queued."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class Handlers(Protocol):
     def known(self, name: str) -> bool: ...
 
     def takes_context(self, name: str) -> bool:
-        """Whether it wants to know what other nodes returned."""
+        """Whether the function takes the outputs of other nodes."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What does not change from decision to decision."""
+    """What stays the same between decisions."""
 
     info: RunInfo
     handlers: Handlers
 
 
 class DecisionBuilder(msgspec.Struct, gc=False):
-    """A struct, as all of which one is made for each token: it is quicker to make."""
+    """A struct because it is quicker to create, and one is created for each token."""
 
     run: GraphRun
     context: RunContext
@@ -54,12 +54,12 @@ class DecisionBuilder(msgspec.Struct, gc=False):
     folding: Folding
     decision: Decision = msgspec.field(default_factory=Decision)
     ready: deque[Execution] = msgspec.field(default_factory=deque)  # pyright: ignore[reportUnknownVariableType]
-    """Executions that have begun and are not yet under way."""
+    """Executions that have begun and are not yet dispatched."""
     inline: int = 0
     over: bool = False
-    """The run ends with this decision."""
+    """Whether the run ends with this decision."""
     told: bool = False
-    """Tasks say all that a worker may want to know: after a load, one that is done here now may be on a queue."""
+    """Whether tasks carry all that a worker may need: after a load, a local task may now belong to a queue."""
     _input: Any = None
 
     def record(self, event: Event) -> None:
@@ -73,13 +73,13 @@ class DecisionBuilder(msgspec.Struct, gc=False):
         return self.run.plan.nodes[execution.node]
 
     def begin(self, token_ids: list[str]) -> None:
-        """Those of these tokens that did not have to wait at a join."""
+        """Queues the executions of those tokens that need not wait at a join."""
         executions = self.run.state.executions
         for token in token_ids:
             if (execution := executions.get(token)) is not None:
                 self.ready.append(execution)
 
-    # -- what conditions and templates read ------------------------------------------------------------------------
+    # -- values for conditions and templates -----------------------------------------------------------------------
 
     def input(self) -> Any:
         if self._input is None:
@@ -91,7 +91,7 @@ class DecisionBuilder(msgspec.Struct, gc=False):
         return record.output if record is not None and record.executions else None
 
     def records(self, nodes: frozenset[str] | set[str]) -> Mapping[str, Any]:
-        """Nodes that have run, as conditions see them."""
+        """The nodes that have run, as conditions see them."""
         found: dict[str, Any] = {}
         for node in nodes:
             record = self.run.state.context.get(node)

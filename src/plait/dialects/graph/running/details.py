@@ -1,6 +1,6 @@
-"""What only this dialect shows of a run: its counter, tokens and joins, the way they took, and what changed its graph.
+"""What only this dialect shows of a run: its counter, tokens and joins, its path, and the changes of its graph.
 
-These are the `details` of a run's view. The OpenAPI document has them, and the types of the web UI come from there.
+These are the `details` of a run's view. They are part of the OpenAPI document, from which the web UI gets its types.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from plait.kernel.ids import TaskToken
 from .graph_run import GraphRun
 
 _PATH_SHOWN = 1_000
-"""Steps of the path; a long loop has more."""
+"""The number of steps of the path that are shown; a long loop has more."""
 
 
 class PathView(msgspec.Struct, frozen=True):
@@ -33,9 +33,9 @@ class TokenView(msgspec.Struct, frozen=True):
     """Empty at the entry."""
     hop: int
     loops: dict[str, int]
-    """Iterations of the loops around it, where that is not the first."""
+    """Iterations of the loops around it, except those in their first."""
     parked: bool
-    """At a join that has not fired."""
+    """Whether it waits at a join that has not fired."""
 
 
 class JoinView(msgspec.Struct, frozen=True):
@@ -43,12 +43,12 @@ class JoinView(msgspec.Struct, frozen=True):
     has: list[str]
     waits_for: list[str]
     tokens: int
-    """Parked at it."""
+    """The number of tokens parked at it."""
 
 
 class GraphDetails(msgspec.Struct, frozen=True):
     counter: int
-    """Tokens in flight."""
+    """The number of tokens in flight."""
     revision: int
     wf_version: str
     path: list[PathView]

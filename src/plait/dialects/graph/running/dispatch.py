@@ -1,4 +1,4 @@
-"""Beginning an execution: by its node's type it is settled at once, becomes a task, waits, or asks people."""
+"""Starting an execution: depending on its node's type it is settled at once, becomes a task, waits, or asks people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .waits import wait
 
 
 def start_ready(builder: DecisionBuilder) -> None:
-    """All that have begun, and what begins because of them."""
+    """Starts all queued executions, and those that follow from them."""
     while builder.ready and not builder.over:
         execution = builder.ready.popleft()
         if execution.due and held_back(builder, execution):
@@ -31,7 +31,7 @@ def start_ready(builder: DecisionBuilder) -> None:
         if builder.plan(execution).work == "inline":
             builder.inline += 1
             if builder.inline > INLINE_AT_ONCE:
-                builder.decision.more = True  # it goes on with the next decision
+                builder.decision.more = True  # continued in the next decision
                 continue
         try:
             start(builder, execution)

@@ -1,4 +1,4 @@
-"""Ending a run: whatever the outcome, people are not asked any more."""
+"""Ending a run: whatever the outcome, its open approvals are withdrawn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def fail_run(builder: DecisionBuilder, error: ErrorInfo) -> None:
 
 
 def stop(builder: DecisionBuilder) -> None:
-    """What is under way outside of this run, and would outlive it."""
+    """Stops what is in flight outside of this run and would outlive it."""
     state = builder.run.state
     for approval in list(state.approvals.values()):
         builder.record(ApprovalCancelled(approval.id, approval.node))

@@ -1,6 +1,6 @@
-"""What happens to a run of a graph. Counters stand in the events, so that a reader can add them up.
+"""Events of a run of a graph. They carry the counter, so that a reader can add it up.
 
-A token that is emitted has the output of the node that emits it: the event before, of the same decision, tells it.
+The payload of an emitted token is the output of the node that emits it, in the event before, of the same decision.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Discarded = Literal["discarded", "reprocessed"]
 
 
 class NodeConsumed(Event, frozen=True, tag="node.consumed"):
-    """An execution is settled, and its tokens are gone. Of a human node: the token is gone, people are asked."""
+    """An execution is settled, and its tokens are consumed; for a human node, people are asked."""
 
     node_id: str
     token_id: str
-    """The first of its tokens; it names the execution."""
+    """The first of its tokens, which is the id of the execution."""
     op_keys: list[str]
     delta: int
     counter_before: int
@@ -34,7 +34,7 @@ class NodeConsumed(Event, frozen=True, tag="node.consumed"):
     attempt: int = 1
     execution_id: str = ""
     token_ids: list[str] = []
-    """All of its tokens, where there are several."""
+    """All of its tokens, if there are several."""
     iteration: int = 1
     output: Raw = ABSENT
     duration_ms: int = 0
@@ -48,37 +48,37 @@ class NodeEmitted(Event, frozen=True, tag="node.emitted"):
     node_id: str
     token_id: str
     op_key: str
-    """One for the whole batch."""
+    """One key for the whole batch."""
     delta: int
     to_nodes: list[str]
     tokens: list[str]
-    """Their ids, in the order of `to_nodes`."""
+    """Token ids, in the order of `to_nodes`."""
     counter_before: int
     counter_after: int
     via: Via = "edges"
     hop: int = 2
-    """That the new tokens have."""
+    """The hop count of the new tokens."""
     loops: dict[str, int] = {}
-    """Iterations of the loops that they are in; each token keeps those whose body holds its node."""
+    """Iterations of the loops around the targets; each token keeps those whose body holds its node."""
 
     def flow(self) -> Flow:
         return Flow("emitted", self.node_id, tuple(self.tokens), tuple(self.to_nodes))
 
 
 class NodeExecuted(Event, frozen=True, tag="node.executed"):
-    """The work is done; where it goes on is being judged outside the decision."""
+    """The work is done; the choice of where to go on is being judged outside the decision."""
 
     node_id: str
     token_id: str
     output: Raw = NULL
     attempt: int = 1
     next_nodes: list[str] | None = None
-    """That the node itself has chosen."""
+    """The targets that the node itself chose."""
     reasoning: str = ""
 
 
 class NodeAccepted(Event, frozen=True, tag="node.accepted"):
-    """Whoever was asked reports the result later."""
+    """Whoever accepted the work reports the result later."""
 
     node_id: str
     token_id: str
@@ -102,11 +102,11 @@ class WaitStarted(Event, frozen=True, tag="wait.started"):
     token_id: str
     until: Millis | None = None
     name: str = ""
-    """Of the message that is waited for."""
+    """The name of the awaited message."""
 
 
 class TokenThrottled(Event, frozen=True, tag="token.throttled"):
-    """It is counted, and its node begins later."""
+    """The token is counted, and its node starts later."""
 
     node_id: str
     token_id: str
@@ -114,21 +114,21 @@ class TokenThrottled(Event, frozen=True, tag="token.throttled"):
 
 
 class TokenReleased(Event, frozen=True, tag="token.released"):
-    """It was throttled, and its node begins."""
+    """A throttled token may go on: its node starts."""
 
     node_id: str
     token_id: str
 
 
 class MessageQueued(Event, frozen=True, tag="message.queued"):
-    """Nobody waits for it yet."""
+    """No node waits for the message yet."""
 
     name: str
     body: Raw = NULL
 
 
 class MessageTaken(Event, frozen=True, tag="message.taken"):
-    """The oldest queued message of that name."""
+    """A node took the oldest queued message of that name."""
 
     name: str
     token_id: str
@@ -143,7 +143,7 @@ class NodeFailed(Event, frozen=True, tag="node.failed"):
 
 
 class ChildRetried(Event, frozen=True, tag="child.retried"):
-    """The child run of a node failed, and another one is started in its place."""
+    """A node's child run failed, and another is started in its place."""
 
     node_id: str
     token_id: str
@@ -159,7 +159,7 @@ class TokenDeadLettered(Event, frozen=True, tag="token.dead_lettered"):
 
 
 class TokenReprocessed(Event, frozen=True, tag="token.reprocessed"):
-    """A dead letter is tried again: the same token, with fresh attempts."""
+    """A dead letter is retried: the same token, with fresh attempts."""
 
     node_id: str
     token_id: str
@@ -169,7 +169,7 @@ class TokenReprocessed(Event, frozen=True, tag="token.reprocessed"):
 
 
 class TokenDiscarded(Event, frozen=True, tag="token.discarded"):
-    """A dead letter is given up: consumed, and nothing emitted."""
+    """A dead letter is discarded: its token is consumed, and nothing is emitted."""
 
     node_id: str
     token_id: str
@@ -187,7 +187,7 @@ class JoinFired(Event, frozen=True, tag="join.fired"):
     arrived: list[str]
     """The dependencies whose tokens it takes, in the order of `token_ids`."""
     dead: list[str] = []
-    """Those that can deliver none any more."""
+    """Dependencies that can't deliver a token any more."""
     round: list[int] = []
     """The iterations of the loops around it, outermost first."""
 
@@ -195,29 +195,29 @@ class JoinFired(Event, frozen=True, tag="join.fired"):
 class LoopContinued(Event, frozen=True, tag="loop.continued"):
     node_id: str
     iteration: int
-    """The one that begins."""
+    """The number of the iteration that starts."""
     to: str
 
 
 class LoopExited(Event, frozen=True, tag="loop.exited"):
     node_id: str
     iteration: int
-    """The one that was the last."""
+    """The number of the last iteration."""
     exit: Literal["break", "timeout", "next"]
-    """next: on to the branch or the edges."""
+    """next: continue with the branch or the edges."""
     next_nodes: list[str] | None = None
 
 
 class BranchTaken(Event, frozen=True, tag="branch.taken"):
     node_id: str
     rule: int | None
-    """None: the default, or chosen by the node itself."""
+    """None: the default, or a choice of the node itself."""
     next_nodes: list[str]
     reasoning: str = ""
 
 
 class AgentDecided(Event, frozen=True, tag="agent.decided"):
-    """Where an agent wants to go on, and why."""
+    """An agent's choice of where to go on, with its reasoning."""
 
     node_id: str
     next_nodes: list[str]
@@ -225,7 +225,7 @@ class AgentDecided(Event, frozen=True, tag="agent.decided"):
 
 
 class AgentRouteDenied(Event, frozen=True, tag="agent.route_denied"):
-    """An agent chose what it may not: nothing is emitted, not even to those that it may."""
+    """An agent chose a denied target: nothing is emitted, not even to the allowed ones."""
 
     node_id: str
     requested: list[str]
@@ -239,7 +239,7 @@ class ConditionError(Event, frozen=True, tag="condition.error"):
     code: str
     message: str
     soft: bool = False
-    """Noted, and false: a node that has not run."""
+    """A problem that is only noted, with the verdict false: a node that has not run."""
 
 
 class PolicyDenied(Event, frozen=True, tag="policy.denied"):
@@ -256,7 +256,7 @@ class LimitExceeded(Event, frozen=True, tag="limit.exceeded"):
 
 
 class ApprovalCreated(Event, frozen=True, tag="approval.created"):
-    """People are asked. Before the node runs: its token waits, and is counted. Else its token is consumed."""
+    """An approval was requested. If `before`, the token waits, and is counted; otherwise it is consumed."""
 
     approval_id: str
     node_id: str
@@ -267,11 +267,11 @@ class ApprovalCreated(Event, frozen=True, tag="approval.created"):
     approvers: list[str] = []
     timeout_at: Millis | None = None
     evidence_hash: str = ""
-    """Of the payload that people decide about."""
+    """The hash of the payload that people decide about."""
     before: bool = False
-    """The node runs when it is approved."""
+    """Whether the node runs after the approval."""
     judged: dict[str, str] = {}
-    """What a policy server says of each way on: nothing, or why it denies it."""
+    """A policy server's verdict for each target: empty, or why it denies it."""
 
 
 class ApprovalDecided(Event, frozen=True, tag="approval.decided"):
@@ -305,7 +305,7 @@ class PatchRejected(Event, frozen=True, tag="patch.rejected"):
     code: str = ""
     message: str = ""
     errors: list[Flaw] = []
-    """Each thing that is wrong with it, where there are several."""
+    """All flaws, if there are several."""
 
 
 class RunMigrated(Event, frozen=True, tag="run.migrated"):
@@ -313,7 +313,7 @@ class RunMigrated(Event, frozen=True, tag="run.migrated"):
     from_version: str
     to_version: str
     definition: Raw
-    """The whole new definition."""
+    """The complete new definition."""
     resume_at: list[str] = []
 
 

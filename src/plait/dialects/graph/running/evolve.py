@@ -47,8 +47,8 @@ START = "start"
 
 
 def begun(event: RunStarted, at: Millis, topologies: Topologies) -> GraphRun:
-    """The run as its start makes it: a token at every entry node. Their ids are drawn from its seed, which a fork has
-    too: its log names the same tokens."""
+    """The initial run: a token at every entry node. Token ids derive from its seed, which a fork shares because its log
+    names the same tokens."""
     data: Any = event.data
     start = data if isinstance(data, GraphStart) else _recorded(data)
     state = GraphState(start.definition, event.input, start.wf_version, at)
@@ -96,7 +96,7 @@ class Folding:
             record.payload, record.started_at = execution.payload, execution.started_at
 
     def complete(self, execution: Execution, output: Raw, attempt: int) -> None:
-        """It is the node's last success from now on."""
+        """Records the node's latest success."""
         state, node = self.run.state, execution.node
         before, started_at = state.context.get(node), execution.started_at
         state.context[node] = NodeRecord(
@@ -106,7 +106,7 @@ class Folding:
             attempt,
             execution.iteration() if execution.loops else 1,
             1 if before is None else before.executions + 1,
-            True,  # it ends a path until it emits
+            True,  # ends a path unless it emits
             execution.payload,
             started_at,
         )
@@ -267,7 +267,7 @@ class Folding:
         state.status, state.error, state.end_seq = "running", None, 0
         state.fork_seq, state.forked_at = state.seq, self.at
         for execution in state.executions.values():
-            execution.accepted = 0  # the address that was told is the other run's
+            execution.accepted = 0  # the address that was given out belongs to the other run
         for node, value in event.outputs.items():
             raw = Raw(_encode(value))
             state.context[node].output = raw

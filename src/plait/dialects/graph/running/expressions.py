@@ -1,4 +1,4 @@
-"""Expressions that compute the output of a `transform`. Imported with the first of them: not every program has CEL."""
+"""Expressions that compute the output of a `transform`. Imported on first use: not every program has CEL installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Computation:
         self.reads_all = self._expression.reads_all
 
     def value(self, names: dict[str, Any], node: str) -> Any:
-        """Raises `InvalidInput` if there is none."""
+        """Evaluates the expression; raises `InvalidInput` if that fails."""
         try:
             return self._expression.evaluate(names, node)
         except CelError as problem:

@@ -15,7 +15,7 @@ from .tasks import work_task
 def attempt_failed(
     builder: DecisionBuilder, execution: Execution, attempt: int, error: ErrorInfo, *, retryable: bool
 ) -> None:
-    """Work that ended well turns out not to be usable. `retryable`: the node's policy says what follows."""
+    """Fails an attempt whose result is unusable. If `retryable`, the node's policy decides what follows."""
     task = work_task(builder, execution) if retryable else None
     if task is None:
         fail(builder, execution, error, attempt)

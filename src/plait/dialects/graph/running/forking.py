@@ -1,4 +1,4 @@
-"""A fork: another run with the same past up to some event, perhaps with other outputs and another graph."""
+"""A fork: another run with the same history up to some event, perhaps with other outputs and another graph."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .topology import Topology
 
 _EDITS = ("outputs", "operations", "agents")
 _ROUTES = ("loop.continued", "loop.exited", "branch.taken", "condition.error", "node.emitted")
-"""Where a node goes on that is done: to have one without the other would lose a token."""
+"""Events about where a completed node goes on: cutting between them and its end would lose a token."""
 
 
 def is_one(event: Recorded, following: Recorded) -> bool:
-    """Whether two events say one thing."""
+    """Whether two successive events belong together."""
     match following.type:
         case "node.consumed":
             return event.type == "message.taken"
@@ -43,14 +43,14 @@ def fork(
     topologies: Topologies,
     check: Callable[[Topology], None],
 ) -> ForkPlan:
-    """`at` is the number of the last event that it shares, or a node that it does again. `check` refuses a graph that
-    names what is not there."""
+    """`at` is the number of the last shared event, or a node to redo. `check` refuses a graph that names unknown
+    handlers or models."""
     state = run.state
     last = state.end_seq - 1 if state.end_seq else state.seq
     upto = last if at is None else _arrival(run, at) if isinstance(at, str) else at
     if not 1 <= upto <= state.seq:
         raise InvalidInput("kernel.bad_fork", f"there is no event {upto}", fix=f"use 1 to {last}")
-    if edits and all(node in state.context for node in edits):  # outputs of nodes, as other dialects take them
+    if edits and all(node in state.context for node in edits):  # plain outputs of nodes, as other dialects take them
         edits = {"outputs": edits}
     if unknown := [key for key in edits if key not in _EDITS]:
         fix = 'use {"outputs": {node: value}, "operations": [...], "agents": {node: {"prompt": ..., "model": ...}}}'
@@ -59,7 +59,7 @@ def fork(
     if missing := [node for node in outputs if node not in state.context]:
         raise InvalidInput("kernel.bad_edit", f"node '{missing[0]}' has not run", fix="name one that has")
     operations = cast("list[dict[str, Any]]", edits.get("operations") or [])
-    # Refuses what is no graph
+    # Refuses an invalid graph
     plan = topologies.patched(state.definition, operations) if operations else run.plan
     if "agents" in edits:
         operations = [*operations, *agent_operations(plan, edits["agents"])]
@@ -69,7 +69,7 @@ def fork(
 
 
 def _arrival(run: GraphRun, node: str) -> int:
-    """The event that made a node begin, the last time."""
+    """The number of the event with which the node last started."""
     found = run.state.arrivals.get(node)
     if found is None:
         raise InvalidInput("kernel.bad_fork", f"node '{node}' has not begun", fix="name one that has, or an event")

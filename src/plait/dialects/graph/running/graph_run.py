@@ -1,10 +1,10 @@
-"""A run of a graph in memory: its state, and what follows from it and is kept up to date beside it.
+"""A run of a graph in memory: its state, and derived data that is kept up to date beside it.
 
 positions   where tokens are that may still reach a join
 joins       what waits at joins, by round
-active      executions that are not dead letters
-held        how many executions a throttle holds back
-listeners   who waits for which message, oldest first
+active      the number of executions that are not dead letters
+held        the number of executions that a throttle holds back
+listeners   the executions that wait for each message, oldest first
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class JoinWait:
-    """What has come to a join in one round, and what has not."""
+    """The tokens that have reached a join in one round, and the dependencies still missing."""
 
     __slots__ = ("arrived", "dead", "missing", "parked")
 
@@ -35,11 +35,11 @@ class JoinWait:
         """Dependency -> its tokens, oldest first."""
         self.missing = dict.fromkeys(plan.ir.dependencies)
         self.dead: dict[str, None] = {}
-        """Those of the missing that nothing can come from any more."""
+        """Missing dependencies that no token can come from any more."""
         self.parked = 0
 
     def look_again(self) -> None:
-        """What was dead may not be any more: a loop has gone round, or the graph was patched."""
+        """Revives dead dependencies, because a loop has started another iteration or the graph was patched."""
         self.missing.update(self.dead)
         self.dead.clear()
 
@@ -51,7 +51,7 @@ class GraphRun:
         self.rebuild(plan)
 
     def rebuild(self, plan: Topology) -> None:
-        """Works out all that follows from the state."""
+        """Computes all derived data from the state."""
         self.plan = plan
         self.positions = Positions()
         self.joins: dict[JoinKey, JoinWait] = {}
@@ -73,7 +73,7 @@ class GraphRun:
     # -- tokens ----------------------------------------------------------------------------------------------------
 
     def arrive(self, token: Token) -> None:
-        """A new token: it waits at a join, or its node begins."""
+        """Adds a new token, which waits at a join or starts its node."""
         state, plan = self.state, self.plan.nodes[token.node]
         state.tokens[token.id] = token
         state.arrivals[token.node] = state.seq
@@ -94,7 +94,7 @@ class GraphRun:
         self.active += 1
 
     def consume(self, execution: Execution) -> None:
-        """Its tokens are gone."""
+        """Removes the tokens of a settled execution."""
         state = self.state
         del state.executions[execution.id]
         if not execution.dead:
@@ -126,7 +126,7 @@ class GraphRun:
         self.dirty.add(key)
 
     def fire(self, key: JoinKey, tokens: list[str], at: Millis) -> Execution:
-        """Takes one token of each dependency that has one; what came after them waits on."""
+        """Takes one token of each dependency that has one; later ones keep waiting."""
         wait, found = self.joins[key], [self.state.tokens[token] for token in tokens]
         for token in found:
             token.parked = False
@@ -148,14 +148,14 @@ class GraphRun:
         return execution
 
     def look_at_joins_again(self) -> None:
-        """A loop went round: rounds that nothing could reach may have positions again."""
+        """Checks joins with dead dependencies again after a new iteration: tokens may now reach their rounds."""
         for key, wait in self.joins.items():
             if wait.dead:
                 wait.look_again()
                 self.dirty.add(key)
 
     def take_dirty(self) -> list[JoinKey]:
-        """The joins that may fire now, in topological order, and the lowest round first."""
+        """The joins that may fire now, in topological order, lowest round first."""
         found = self.dirty
         if self.positions.left:
             found = found | self.positions.left
@@ -178,7 +178,7 @@ class GraphRun:
             self.positions.remove(self._place(approval.node), approval.loops)
 
     def _occupy(self, approval: OpenApproval) -> None:
-        if self.plan.joins and not approval.before:  # else its token is there
+        if self.plan.joins and not approval.before:  # otherwise its token is there
             self.positions.add(self._place(approval.node), approval.loops)
 
     def listen(self, execution: Execution) -> None:
@@ -188,7 +188,7 @@ class GraphRun:
         self.listeners.get(execution.message, {}).pop(execution.id, None)
 
     def by_task(self, token: str) -> Execution | None:
-        """The execution that a task, a timer or a child belongs to; None if that is settled, or taken up anew."""
+        """The execution of a task, a timer or a child; None if it is settled or was restarted."""
         execution = self.state.executions.get(token.partition("~")[0])
         return execution if execution is not None and execution.task == token else None
 

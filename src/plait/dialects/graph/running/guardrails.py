@@ -1,5 +1,5 @@
 """Guardrails: what a node may emit to. Checked on every emit: its capabilities, the policy of the graph and that of the
-namespace all have to allow it."""
+namespace must all allow it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .routing import Route
 from .topology import NodePlan
 
 USER = "user"
-"""The label of a run that says for whom it runs."""
+"""The label that names the user for whom the run runs."""
 
 
 def denial(builder: DecisionBuilder, plan: NodePlan, way: Route) -> ErrorInfo | None:
-    """Why the targets are not allowed; an event for it is added to the way."""
+    """Why the targets are denied, or None; adds an event for it to the route."""
     most = [
         each
         for each in (plan.ir.capabilities.max_fanout, builder.run.plan.namespace_policy.max_fanout)
@@ -64,7 +64,7 @@ def _not_listed(transitions: Mapping[str, Sequence[str]] | None, plan: NodePlan,
 def _ruled_out(
     builder: DecisionBuilder, plan: NodePlan, target: str, rules: Sequence[PolicyRule], pointer: str, name: str
 ) -> str:
-    """Deny wins; where there are rules that allow, one must match. A rule that can't be judged denies."""
+    """Deny wins; if there are allow rules, one must match. A rule that can't be evaluated denies."""
     if not rules:
         return ""
     allowed = None

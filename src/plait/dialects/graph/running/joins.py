@@ -1,7 +1,7 @@
 """When a join fires: each of its dependencies has sent a token of this round, or can send none any more.
 
-Also a token of an earlier round of a loop may still come to this one, where a loop has several. It is waited for: what
-can't come any more never can, so how often a join fires does not depend on who is quicker.
+Where a loop has several tokens, one of an earlier round may still reach this round. The join waits for it: what
+can't come any more never can, so how often a join fires does not depend on timing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .topology import NodePlan
 
 
 def fire_joins(builder: DecisionBuilder) -> bool:
-    """Fires all that may; True if one did."""
+    """Fires all joins that may fire; returns whether one did."""
     run, fired = builder.run, False
     if not run.joins:
         return False
@@ -27,8 +27,8 @@ def fire_joins(builder: DecisionBuilder) -> bool:
 
 
 def may_fire(run: GraphRun, key: JoinKey) -> bool:
-    """Dependencies that nothing can come from any more are noted as dead; one that something can come from is enough
-    to wait, and the join is looked at again when that has moved on."""
+    """Whether no missing dependency can deliver a token any more; those are marked dead. A single one that can is
+    enough to wait: the join is checked again when its token has moved."""
     wait, (node, round) = run.joins[key], key
     plan = run.plan.nodes[node]
     for dependency in list(wait.missing):
@@ -43,7 +43,7 @@ def may_fire(run: GraphRun, key: JoinKey) -> bool:
 
 
 def _masks(run: GraphRun, plan: NodePlan, dependency: str, round: tuple[int, ...], parked: int) -> Masks:
-    """The nodes from which something can still come from a dependency. What is parked here does not wait for itself."""
+    """The nodes from which a dependency can still get a token. Tokens parked at the join don't make it wait."""
 
     def nodes(behind: int | None) -> int:
         if behind is not None:
@@ -60,7 +60,7 @@ def _fire(builder: DecisionBuilder, key: JoinKey) -> None:
     (node, round), wait = key, builder.run.joins[key]
     order = builder.run.plan.nodes[node].ir.dependencies
     arrived = [dependency for dependency in order if dependency in wait.arrived]
-    arrived += [origin for origin in wait.arrived if origin not in order]  # of a patched graph
+    arrived += [origin for origin in wait.arrived if origin not in order]  # dependencies that a patch has removed
     tokens = [wait.arrived[dependency][0] for dependency in arrived]
     absent = [dependency for dependency in order if dependency not in wait.arrived]
     builder.record(JoinFired(node, tokens, arrived, absent, list(round)))
@@ -68,7 +68,7 @@ def _fire(builder: DecisionBuilder, key: JoinKey) -> None:
 
 
 def _fire_stuck(builder: DecisionBuilder) -> bool:
-    """Only parked tokens are left, and joins wait for each other: the first one goes, unless a dead letter may still
+    """Fires the first join if only parked tokens are left and joins wait for each other, unless a dead letter may still
     bring what it waits for."""
     run = builder.run
     if run.active or run.state.approvals or builder.ready:

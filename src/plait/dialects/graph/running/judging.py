@@ -1,4 +1,4 @@
-"""Conditions that a task judges: what the node returned is kept, and settled when the verdict is there."""
+"""Conditions that a task judges: the node's output is kept, and settled when the verdict arrives."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_verdict(token: str) -> bool:
 
 
 def judged(builder: DecisionBuilder, result: TaskResult) -> Execution | None:
-    """Takes a verdict in; returns whose it is, to be settled."""
+    """Records a verdict; returns its execution, to be settled."""
     task, _, pointer = result.token.partition(_JUDGE)
     execution = builder.run.by_task(task)
     if execution is None or execution.dead or pointer in execution.verdicts:

@@ -1,4 +1,4 @@
-"""Limits of a run: how far, how wide and how much."""
+"""Limits of a run: on hops, fan-out, tokens and payload bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .topology import NodePlan
 def breach(
     builder: DecisionBuilder, plan: NodePlan, targets: tuple[str, ...], via: Via, hop: int
 ) -> LimitExceeded | None:
-    """The limit that emitting to these targets would break."""
+    """The limit that emitting to these targets would exceed, or None."""
     limits, state = builder.run.plan.ir.limits, builder.run.state
     if limits.max_bytes_scanned is not None and state.scanned > limits.max_bytes_scanned:
         what = f"nodes were given {state.scanned:,} bytes; the limit is {limits.max_bytes_scanned:,}"

@@ -1,4 +1,4 @@
-"""The machine of the `graph` dialect: what each input of a run comes to."""
+"""The machine of the `graph` dialect: what follows from each input of a run."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ class GraphMachine:
 
     def evolve(self, event: Event, at: Millis) -> None:
         if self._reopened and isinstance(event, RunReopened):
-            self._reopened = False  # it was folded when it was decided
+            self._reopened = False  # already folded when it was decided
         elif isinstance(event, RunStarted):
             self._take(begun(event, at, self._topologies))
-        elif self._folding is not None:  # else it was cancelled before it was started
+        elif self._folding is not None:  # otherwise it was cancelled before it was started
             self._folding.fold(event, at)
 
     def _take(self, run: GraphRun) -> None:
@@ -131,7 +131,7 @@ class GraphMachine:
         return builder.decision
 
     def _heed(self, builder: DecisionBuilder, input: Any) -> bool:
-        """Whether the run may go on."""
+        """Applies the input; returns whether the run may advance."""
         match input:
             case Start():
                 limit_wall_time(builder)
@@ -184,7 +184,7 @@ class GraphMachine:
                 assert_never(resume.mode)
         self._reopened = builder.decision.reopen is not None
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         return pending_effects(self._builder(now))
@@ -201,11 +201,11 @@ class GraphMachine:
         return [] if self._run is None else waiting.reasons(self._run, self.context, tasks)
 
     def mirror(self, events: Sequence[Event], at: Millis) -> list[Command]:
-        """For observers on Redis, once the events are committed."""
+        """The commands for observers on Redis, issued once the events are committed."""
         return [] if self._run is None else mirrored(self._run, caller_id(self.context.info.run_id), events, at)
 
     def tokens(self) -> tuple[int, int]:
-        """The counter, and how far it is from the tokens that are not consumed."""
+        """The counter, and its difference from the number of unconsumed tokens."""
         return (0, 0) if self._run is None else counted(self._run)
 
     def trace(self, token: TaskToken) -> TaskTrace | None:
@@ -215,11 +215,11 @@ class GraphMachine:
         return None if self._run is None else run_details(self._run)
 
     def close(self) -> None:
-        """Holds nothing of the world."""
+        """Does nothing: the machine holds no resources."""
 
 
 def advance(builder: DecisionBuilder) -> None:
-    """What has begun is started, joins fire, until nothing changes; then the run may be complete."""
+    """Starts queued executions and fires joins until nothing changes; then completes the run if it is over."""
     start_ready(builder)
     while not builder.over and fire_joins(builder):
         start_ready(builder)

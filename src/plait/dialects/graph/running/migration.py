@@ -17,7 +17,7 @@ from .topology import Topology
 
 
 class Migrated(msgspec.Struct, frozen=True):
-    """What the task found."""
+    """The result of the migration task."""
 
     definition: Raw
     payload: Raw

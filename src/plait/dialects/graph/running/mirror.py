@@ -1,4 +1,4 @@
-"""What observers on Redis may see of a run: commands that copy what events have changed. Nobody reads it back.
+"""What observers on Redis may see of a run: commands that copy changes made by events. Plait never reads it back.
 
     ir:<run>                       the graph that is executed, as JSON
     counter:<run>                  tokens in flight
@@ -39,10 +39,10 @@ from .events import (
 from .graph_run import GraphRun
 
 Command = tuple[Any, ...]
-"""A command of Redis: its name, the key, and the rest."""
+"""A Redis command: its name, the key, and the other arguments."""
 
 _KEPT = 86_400
-"""Seconds, after the end of the run."""
+"""Seconds after the end of the run."""
 _encode = msgspec.json.Encoder().encode
 _ENDED = (RunCompleted, RunFailed, RunCancelled)
 

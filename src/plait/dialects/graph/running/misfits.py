@@ -11,6 +11,6 @@ _decode = msgspec.json.Decoder().decode
 
 
 def first_misfit(schema: Raw, value: Raw) -> str:
-    """Where and why it does not fit; empty if it does."""
+    """The first misfit, with its place and reason; empty if the value fits."""
     found = next(iter(misfits(schema, _decode(value))), None)
     return "" if found is None else f"{found.message} (at {found.pointer or '/'})"

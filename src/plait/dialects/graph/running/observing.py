@@ -1,4 +1,4 @@
-"""What observers may know of a run: its counter, and from which work a node's work follows."""
+"""What observers may know of a run: its counter, and which node's work led to another's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def counted(run: GraphRun) -> tuple[int, int]:
 
 
 def task_trace(run: GraphRun, token: TaskToken) -> TaskTrace | None:
-    """A token's trace goes on at the node that consumes it: its span follows from that of the node that emitted it."""
+    """A token's trace continues at the node that consumes it: its span follows from that of the emitting node."""
     execution = run.state.executions.get(token.partition("~")[0])
     if execution is None:
         return None

@@ -1,7 +1,7 @@
-"""A policy server of the namespace is asked about every emit, by a task. Whatever goes wrong denies it.
+"""A task asks the namespace's policy server about every emit. Any error denies it.
 
-Only this is asked outside the decision, target by target, and each answer is recorded: a replay asks nobody. A human
-node has no token any more when people have decided, so it is asked before, about all ways that it may go.
+This is asked outside the decision, target by target, and each answer is recorded: a replay asks nothing. A human
+node has no token any more once people have decided, so it asks beforehand, about every possible target.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .state import Execution, Judgement
 from .topology import NodePlan
 
 OPA = "/opa/"
-"""Before the target: where its verdict is kept."""
+"""The pointer prefix of the verdict on a target."""
 _JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 _DENIES = "the policy server denies it"
 _MARGIN = 1.0
@@ -34,7 +34,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def denied_outside(builder: DecisionBuilder, plan: NodePlan, execution: Execution, way: Route) -> ErrorInfo | None:
-    """As `denial`. Raises `OutsideVerdict` where the server has to be asked first."""
+    """Like `denial`. Raises `OutsideVerdict` if the server must be asked first."""
     if builder.run.plan.namespace_policy.opa is None:
         return None
     for target in way.targets:
@@ -47,7 +47,7 @@ def denied_outside(builder: DecisionBuilder, plan: NodePlan, execution: Executio
 
 
 def judged_ways(execution: Execution) -> dict[str, str]:
-    """What the server says of each way on from a human node: nothing, or why it denies it."""
+    """The server's verdict for each target of a human node: empty, or why it denies it."""
     return {
         pointer.removeprefix(OPA): "" if verdict.value else verdict.message or _DENIES
         for pointer, verdict in execution.verdicts.items()
@@ -56,7 +56,7 @@ def judged_ways(execution: Execution) -> dict[str, str]:
 
 
 def denied_way(builder: DecisionBuilder, plan: NodePlan, way: Route, judged: dict[str, str]) -> ErrorInfo | None:
-    """As `denial`, of a human node. A way that a patch has added since is not one that was asked about."""
+    """Like `denial`, for a human node. A target that a patch has added since was not asked about, and is denied."""
     if builder.run.plan.namespace_policy.opa is None:
         return None
     for target in way.targets:
@@ -70,7 +70,7 @@ def _denied(plan: NodePlan, way: Route, target: str, why: str) -> ErrorInfo:
 
 
 def unasked(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> str | None:
-    """The next way of a human node that the server has to be asked about."""
+    """The next target of a human node that the server must be asked about."""
     if builder.run.plan.namespace_policy.opa is None:
         return None
     back = [] if plan.ir.loop is None else [plan.ir.loop.loop_back_to]

@@ -1,6 +1,6 @@
-"""Changing the graph of a run while it runs: all or nothing, and never so that a token loses its way.
+"""Patching the graph of a running run: all or nothing, and never so that a token loses its path.
 
-What is refused leaves the run as it is; that somebody tried is recorded.
+A refused patch leaves the run as it is; the attempt is recorded.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def live_nodes(run: GraphRun) -> set[str]:
 
 
 def _nodes_in_use(run: GraphRun, new: Topology, live: set[str]) -> None:
-    """What a token waits for or runs in must stay as it is; where it goes on may change."""
+    """A node where a token waits or runs must stay as it is; where it goes on may change."""
     for node in sorted(live):
         before, after = run.plan.nodes[node].ir, new.ir.nodes.get(node)
         if after is None:
@@ -98,7 +98,7 @@ def _no_wider(run: GraphRun, new: Topology) -> None:
 
 
 def _finished_sources(run: GraphRun, new: Topology, live: set[str]) -> None:
-    """A new way from where no token will ever be again."""
+    """Refuses a new edge from a node that no token will ever reach again."""
     reachable = new.reachable_from(live)
     for node in new.ir.nodes.values():
         before = run.plan.ir.nodes.get(node.id)

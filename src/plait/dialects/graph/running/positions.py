@@ -1,7 +1,7 @@
-"""Where the live positions of a run are: tokens that are not consumed, and approvals that are open.
+"""The live positions of a run: tokens that are not consumed, and approvals that are open.
 
-They are kept by the loop iterations that they are in, so that a join can ask for those of its own round; and whoever
-waits for a place to become empty is told.
+They are indexed by their loop iterations, so that a join can ask for those of its own round; and joins can watch a
+position until it is empty.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Positions:
         self._bits: dict[Group, int] = {_NO_LOOPS: 0}
         self._watchers: dict[Place, set[JoinKey]] = {}
         self.left: set[JoinKey] = set()
-        """Joins that watched a place that is empty now."""
+        """Joins that watched a position that is empty now."""
 
     def add(self, place: int, loops: Loops) -> None:
         group = _group(loops) if loops else _NO_LOOPS
@@ -49,8 +49,8 @@ class Positions:
             self.left |= watching
 
     def find(self, masks: Masks, around: tuple[str, ...], round: tuple[int, ...]) -> Place | None:
-        """A position from which a token of this round may come. `around`: the loops that make up the round. `masks`
-        says for a loop in which a position is behind, or None if it is in this round, which nodes count."""
+        """A position from which a token of this round may come. `around` has the loops that define the round. `masks`
+        returns the nodes that count, given the loop in which a position is behind, or None if it is in this round."""
         for group, bits in self._bits.items():
             theirs = round_in(dict(group), around) if around else round
             if bits and theirs <= round and (found := bits & masks(behind(theirs, round))):
@@ -78,7 +78,7 @@ def round_in(loops: Loops, around: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def behind(theirs: tuple[int, ...], round: tuple[int, ...]) -> int | None:
-    """The outermost loop in which an earlier round is behind; None: it is the same."""
+    """The index of the outermost loop in which an earlier round is behind; None if the rounds are equal."""
     return next((index for index, (one, other) in enumerate(zip(theirs, round, strict=True)) if one != other), None)
 
 

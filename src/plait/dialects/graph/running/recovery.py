@@ -1,4 +1,4 @@
-"""Going on: at the start, after a load, and after a decision that left something for later."""
+"""Continuing a run: at the start, after a load, and after a decision that left work for later."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def begin_all(builder: DecisionBuilder) -> None:
 
 
 def begin_inline(builder: DecisionBuilder) -> None:
-    """Those that a decision before this one had no room for."""
+    """Queues the inline nodes that a previous decision had no room for."""
     executions = builder.run.state.executions.values()
     builder.ready.extend(
         each for each in executions if builder.plan(each).work == "inline" and not (each.dead or each.waiting)
@@ -29,14 +29,14 @@ def begin_inline(builder: DecisionBuilder) -> None:
 
 
 def untouched_fork(builder: DecisionBuilder) -> bool:
-    """Whether nothing has happened to a fork yet. It may be read into memory before it is told that it is one, and
-    what looks as if it were under way may not have begun: nobody has approved it, or its time has not come."""
+    """Whether nothing has happened to a fork yet. It may be loaded before it is told that it is a fork, and executions
+    in its state may not have started here: they were not approved, or are not due."""
     state = builder.run.state
     return state.fork_seq == state.seq
 
 
 def begin_forked(builder: DecisionBuilder) -> None:
-    """What was under way or had just been reached. Work that is to be tried again is under way in any case."""
+    """Queues executions that were in flight or just reached. Work that is to be retried is dispatched in any case."""
     for each in builder.run.state.executions.values():
         if each.dead or each.waiting or each.output or each.accepted:
             continue
@@ -66,7 +66,7 @@ def pending_effects(builder: DecisionBuilder) -> list[Effect]:
 
 
 def under_way_again(builder: DecisionBuilder) -> list[Effect]:
-    """Of a fork: timers and questions belong to the run whose past it has."""
+    """The timers and approvals of a fork: those in its log belong to the original run."""
     found: list[Effect] = []
     for execution in builder.run.state.executions.values():
         if execution.held:

@@ -1,4 +1,4 @@
-"""Dead letters that a person retries or discards; a run that failed because of them goes on."""
+"""Dead letters that a person retries or discards; a run that failed because of them continues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .state import Execution
 
 
 def retry(builder: DecisionBuilder) -> None:
-    """All of them."""
+    """Retries all dead letters."""
     dead = list(builder.run.dead())
     if not dead:
         raise Conflict("graph.nothing_to_retry", "the run has no dead letters", fix="fork it to run it again")
@@ -49,7 +49,7 @@ def _reopen(builder: DecisionBuilder) -> None:
             fix="fork it at the place from which it is to go on",
         )
     builder.decision.reopen = "retry"
-    builder.folding.fold(RunReopened("retry"), builder.now)  # the kernel records it before what is decided here
+    builder.folding.fold(RunReopened("retry"), builder.now)  # the kernel records it before the events of this decision
 
 
 def _reprocess(builder: DecisionBuilder, executions: Iterable[Execution]) -> None:

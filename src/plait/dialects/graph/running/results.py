@@ -1,4 +1,4 @@
-"""What became of the work that a run asked for."""
+"""The results of the work that a run requested."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def task_result(builder: DecisionBuilder, result: TaskResult, topologies: Topolo
 
 
 def go_on(builder: DecisionBuilder, execution: Execution) -> None:
-    """A verdict has come. A human node has nothing to settle yet: what may follow is asked before people are."""
+    """Continues with a new verdict. A human node settles nothing: the policy server is asked before people are."""
     if execution.output:
         settle_judged(builder, execution)
     else:

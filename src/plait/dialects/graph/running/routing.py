@@ -1,4 +1,4 @@
-"""Where tokens go on from a node that is done: its loop decides first, then its branch, then its edges."""
+"""Where tokens go on from a completed node: its loop decides first, then its branch, then its edges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .topology import NodePlan
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a handler or an agent said about the way on."""
+    """What a handler or an agent chose as targets."""
 
     next_nodes: tuple[str, ...] | None = None
     reasoning: str = ""
@@ -31,16 +31,16 @@ class Route(msgspec.Struct, gc=False):
     via: Via
     events: list[Event] = []
     loops: dict[str, int] | None = None
-    """Of the new tokens, where they are not the sender's."""
+    """Iterations of the new tokens, if they differ from the sender's."""
     failure: ErrorInfo | None = None
-    """The attempt fails; the events before tell more."""
+    """Set if the attempt fails; the events before say more."""
     retryable: bool = False
 
 
 def route(
     builder: DecisionBuilder, plan: NodePlan, execution: Execution, output: Raw, chosen: Chosen | None = None
 ) -> Route:
-    """Raises `OutsideVerdict` where a task has to judge first."""
+    """Returns the route; raises `OutsideVerdict` where a task must judge first."""
     return _Routing(builder, plan, execution, output).route(chosen or Chosen())
 
 
@@ -64,7 +64,7 @@ class _Routing:
     # -- loop ------------------------------------------------------------------------------------------------------
 
     def _loop(self) -> Route | None:
-        """None: on to branch or edges."""
+        """The loop's route; None: continue with the branch or the edges."""
         node, execution = self._plan.ir, self._execution
         loop, iteration = node.loop, execution.iteration()
         assert loop is not None

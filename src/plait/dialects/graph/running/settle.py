@@ -47,7 +47,7 @@ def settle(
 
 
 def _way(builder: DecisionBuilder, plan: NodePlan, execution: Execution, output: Raw, chosen: Chosen | None) -> Route:
-    """Raises `OutsideVerdict` where a task has to judge first."""
+    """Returns the route; raises `OutsideVerdict` where a task must judge first."""
     if plan.plain and chosen is None:
         return Route(plan.ir.edges, "edges")
     found = route(builder, plan, execution, output, chosen)
@@ -57,12 +57,12 @@ def _way(builder: DecisionBuilder, plan: NodePlan, execution: Execution, output:
 
 
 def settle_judged(builder: DecisionBuilder, execution: Execution) -> None:
-    """As far as the verdicts that are there allow."""
+    """Settles an execution as far as the recorded verdicts allow."""
     settle(builder, execution, execution.output, attempt=execution.attempts, chosen=_chosen(execution))
 
 
 def unjudged(builder: DecisionBuilder, execution: Execution) -> str | None:
-    """The verdict that the way on waits for."""
+    """The pointer of the verdict that the route waits for."""
     try:
         _way(builder, builder.plan(execution), execution, execution.output, _chosen(execution))
     except OutsideVerdict as wanted:
@@ -107,7 +107,7 @@ def emit(
     hop: int,
     loops: dict[str, int],
 ) -> None:
-    """`parent` names the batch: a token, or `approval_<id>`. A limit that this breaks ends the run."""
+    """`parent` names the batch: a token, or `approval_<id>`. If this exceeds a limit, the run fails."""
     exceeded = breach(builder, plan, targets, via, hop)
     if exceeded is not None:
         builder.record(exceeded)

@@ -1,4 +1,4 @@
-"""What is known of a run of a graph: all that its events say, as one structure that a snapshot holds."""
+"""The state of a run of a graph: all that its events say, as one structure that a snapshot stores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.values import ABSENT, NULL
 
 TIMEOUT, WAIT, CALLBACK, THROTTLE = "~timeout:", "~wait:", "~callback:", "~throttle:"
-"""Timers: of an approval, of a node that waits, of a result that others report, of a token that is held back."""
+"""Timer prefixes: of an approval, of a node that waits, of a result that others report, of a held back token."""
 
 
 class GraphStart(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -28,7 +28,7 @@ class GraphStart(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Token(msgspec.Struct, omit_defaults=True, gc=False):
-    """Mutable, as is all of the state: one is made for every hop."""
+    """A token. Mutable, like all of the state, because one is created for every hop."""
 
     id: str
     node: str
@@ -38,18 +38,18 @@ class Token(msgspec.Struct, omit_defaults=True, gc=False):
     hop: int
     at: Millis
     loops: dict[str, int] = {}
-    """Iterations of loops whose body holds the node, where that is not the first."""
+    """Iterations of loops whose body holds the node, except those in their first."""
     back: bool = False
-    """It came along the back-edge of a loop."""
+    """Whether it came along the back-edge of a loop."""
     parked: bool = False
-    """At a join that has not fired."""
+    """Whether it waits at a join that has not fired."""
 
 
 class Execution(msgspec.Struct, omit_defaults=True, gc=False):
-    """A node at work on its tokens: one, or those that a join took."""
+    """A node's work on one token, or on those that a join took."""
 
     id: str
-    """Of its first token."""
+    """The id of its first token."""
     node: str
     tokens: list[str]
     payload: Raw
@@ -57,30 +57,30 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
     started_at: Millis
     loops: dict[str, int] = {}
     generation: int = 0
-    """How often it was taken up again as a dead letter."""
+    """The number of times it was retried as a dead letter."""
     dead: bool = False
     error: ErrorInfo | None = None
     attempts: int = 0
-    """That are over."""
+    """The number of attempts that are over."""
     child: int = 1
-    """Of a node that is a run: which of its child runs is the last; each attempt is another."""
+    """For a child run, the number of its latest attempt; each attempt is another run."""
     accepted: int = 0
     """The attempt that others have accepted, and will report."""
     output: Raw = ABSENT
-    """Done; where it goes on is being judged."""
+    """Set when the work is done; where to go on is being judged."""
     chosen: list[str] | None = None
     reasoning: str = ""
-    """Where its node itself wants to go on, and why."""
+    """The targets that the node itself chose, and why."""
     verdicts: dict[str, Judgement] = {}
-    """Of conditions that a task judged, by their pointers."""
+    """Verdicts of conditions that a task judged, by their pointers."""
     until: Millis | None = None
     message: str = ""
     waiting: bool = False
-    """For a time, a message or an approval; or because it is held back."""
+    """Whether it waits: for a time, a message or an approval, or because it is held back."""
     due: Millis = Millis(0)
-    """When a throttled run lets it begin."""
+    """When a throttled run lets it start."""
     held: bool = False
-    """Until then."""
+    """Whether it is held back until then."""
     approved: bool = False
 
     @property
@@ -91,7 +91,7 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
 
     @property
     def retrying(self) -> bool:
-        """Its child run failed; the next one starts when its time has come."""
+        """Whether its child run failed, and the next one starts when it is due."""
         return self.attempts >= self.child and not self.output
 
     def iteration(self) -> int:
@@ -99,13 +99,13 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a condition came to; `code` and `message` if there was a problem."""
+    """The verdict of a condition; `code` and `message` if there was a problem."""
 
     value: bool = False
     code: str = ""
     message: str = ""
     soft: bool = False
-    """Noted, and false all the same: a node that has not run."""
+    """Whether the problem is only noted, with the verdict false: a node that has not run."""
 
 
 class OpenApproval(msgspec.Struct, omit_defaults=True, gc=False):
@@ -122,13 +122,13 @@ class OpenApproval(msgspec.Struct, omit_defaults=True, gc=False):
     timeout_at: Millis | None = None
     evidence_hash: str = ""
     before: bool = False
-    """The node runs when it is approved; its token is not consumed."""
+    """Whether the node runs after the approval, so that its token is not consumed."""
     judged: dict[str, str] = {}
-    """What a policy server says of each way on: nothing, or why it denies it."""
+    """A policy server's verdict for each target: empty, or why it denies it."""
 
 
 class NodeRecord(msgspec.Struct, omit_defaults=True, gc=False):
-    """The last success of a node, and how often it ran."""
+    """The last success of a node, and the number of its runs."""
 
     output: Raw = NULL
     completed_at: Millis = Millis(0)
@@ -137,11 +137,11 @@ class NodeRecord(msgspec.Struct, omit_defaults=True, gc=False):
     iteration: int = 1
     executions: int = 0
     ends_path: bool = False
-    """Its last settle emitted nothing."""
+    """Whether its last settle emitted nothing."""
     payload: Raw = NULL
     started_at: Millis = Millis(0)
     decision: Raw = ABSENT
-    """Of an agent that chose the way on: `{next_nodes, reasoning}`."""
+    """The choice of an agent: `{next_nodes, reasoning}`."""
 
 
 class Done(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -163,7 +163,7 @@ class PathStep(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True,
 
 
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Where a branch went last, for whoever asks why others were not reached."""
+    """The last choice of a branch, to explain why other nodes were not reached."""
 
     via: str
     targets: tuple[str, ...]
@@ -171,7 +171,7 @@ class Choice(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 class GraphState(msgspec.Struct, omit_defaults=True):
     definition: Raw
-    """As it is now, patches applied."""
+    """The current definition, with patches applied."""
     input: Raw
     wf_version: str
     started_at: Millis
@@ -179,30 +179,30 @@ class GraphState(msgspec.Struct, omit_defaults=True):
     revision: int = 1
     counter: int = 0
     emitted: int = 0
-    """Tokens ever."""
+    """The number of tokens ever emitted."""
     free_from: float = 0
     """When a throttled run lets the next token go on."""
     scanned: int = 0
-    """Bytes of payloads that nodes were given."""
+    """Bytes of payloads given to nodes."""
     tokens: dict[str, Token] = {}
     executions: dict[str, Execution] = {}
     approvals: dict[str, OpenApproval] = {}
     context: dict[str, NodeRecord] = {}
     messages: dict[str, list[Raw]] = {}
     arrivals: dict[str, int] = {}
-    """The event with which the last token came to a node."""
+    """Node -> the number of the event with which its last token arrived."""
     done: list[Done] = []
     path: list[PathStep] = []
     choices: dict[str, Choice] = {}
     added_agents: int = 0
-    """By patches of agents."""
+    """The number of agents that patches by agents have added."""
     patches: list[int] = []
     """Numbers of the events that changed the graph: patches, migrations, forks with another graph."""
     status: Literal["running", "completed", "failed", "cancelled"] = "running"
     error: ErrorInfo | None = None
     end_seq: int = 0
     fork_seq: int = 0
-    """Of a fork: the number of the event that made it one."""
+    """In a fork, the number of the event that made it one."""
     forked_at: Millis = Millis(0)
     rolled_back: list[str] = []
     """Compensators that have run."""

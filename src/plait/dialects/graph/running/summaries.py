@@ -1,4 +1,4 @@
-"""A large payload as an agent gets it, where a graph summarizes: its address, and a preview of at most 2 KB."""
+"""A large payload as an agent gets it from a graph that summarizes: its address, and a preview of at most 2 KB."""
 
 from __future__ import annotations
 

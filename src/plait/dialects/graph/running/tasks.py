@@ -1,4 +1,4 @@
-"""The work of an execution as a task: data, so that whoever has the function may do it."""
+"""The work of an execution as a task: data, so that any process with the function may do it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .templates import config_of
 from .topology import NodePlan
 
 CALL_HANDLER, MIGRATE = "graph.handler", "graph.migrate"
-"""The kinds that are the dialect's own."""
+"""The dialect's own kinds of tasks."""
 
 _JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 _JUDGE_POLICY = Policy(timeout=15.0)
@@ -52,22 +52,22 @@ class HandlerInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     node_id: str
     token_id: str
     context: dict[str, Raw] = {}
-    """What other nodes returned last, for a function that wants to know."""
+    """The latest outputs of other nodes, for a function that takes them."""
     token: dict[str, Any] = {}
-    """What else a worker elsewhere may want to know of the token."""
+    """What else a remote worker may need to know of the token."""
 
     def on_queue(self) -> tuple[PythonInput, str]:
-        """For whoever claims it: the function's name, and everything else as its arguments."""
+        """The form for workers of a queue: the function's name, and everything else as its arguments."""
         return PythonInput(self.handler, Raw(_encode(self))), code_name(self.handler)
 
 
 def code_name(handler: str) -> str:
-    """What engines say that they have, for tasks that others leave to workers."""
+    """The name under which engines announce the function, for tasks that others leave to workers."""
     return f"graph:{handler}"
 
 
 class MigrateInput(msgspec.Struct, frozen=True, gc=False):
-    """Another version of the run's definition, and what the payload is in it."""
+    """The version of the definition to migrate to, and the payload to map."""
 
     definition: str
     namespace: str
@@ -79,7 +79,7 @@ class MigrateInput(msgspec.Struct, frozen=True, gc=False):
 
 
 def work_task(builder: DecisionBuilder, execution: Execution) -> Task | None:
-    """None: what the node does is not a task. Raises `TemplateError` when its config can't be filled in."""
+    """None if the node's work is not a task. Raises `TemplateError` if its config can't be filled in."""
     plan = builder.plan(execution)
     match plan.work:
         case "call":
@@ -111,7 +111,7 @@ def _task(
 
 
 def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Task:
-    """A function of this process, a URL, or whoever serves the queue."""
+    """Calls a function of this process, a URL, or a worker of the queue."""
     handlers = builder.context.handlers
     here = plan.ir.queue is None and handlers.known(plan.handler)
     config = config_of(builder, plan, execution)
@@ -131,7 +131,7 @@ def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Tas
     task = _task(plan, execution, builder, CALL_HANDLER, input, None if here else plan.queue)
     if not here:
         task.input, code = input.on_queue()
-        task.code = "" if plan.ir.queue else code  # a queue that the node names is for its workers alone
+        task.code = "" if plan.ir.queue else code  # a queue named by the node is for its workers alone
     return task
 
 
@@ -212,7 +212,7 @@ def _texts(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _script(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> ScriptInput:
-    """`transform` by a script: it sees `payload`, `input` and `context`."""
+    """A `transform` by a script, which sees `payload`, `input` and `context`."""
     language, text = script_of(plan.ir.config)
     document = {"payload": execution.payload, "input": builder.run.state.input, "context": _context(builder)}
     return ScriptInput(language, text, SCRIPT_SEES, Raw(_encode(document)), seed=execution.id)
@@ -240,7 +240,7 @@ _tool_config = msgspec.json.Decoder(ToolConfig)
 
 
 def _tool(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> ToolInput:
-    """Without `arguments`, the token's payload is what the tool gets."""
+    """A tool call; without `arguments`, the tool gets the token's payload."""
     config = _tool_config.decode(config_of(builder, plan, execution))
     meta = {"plait/step": plan.id}
     return ToolInput(config.tool, config.arguments or execution.payload, config.servers, Raw(_encode(meta)))
@@ -262,7 +262,7 @@ def _migration(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -
 
 
 def judge_task(builder: DecisionBuilder, execution: Execution, pointer: str, mark: str) -> Task:
-    """One condition at a time: a rule is judged when those before it are false."""
+    """Judges one condition: a rule is judged only once those before it are false."""
     token = TaskToken(f"{execution.task}{mark}{pointer}")
     condition, nodes = builder.run.plan.conditions[pointer], frozenset(builder.run.state.context)
     input = ConditionInput(

@@ -1,4 +1,4 @@
-"""Templates in the config of a node and in a run's output, filled in when that is needed."""
+"""Templates in the config of a node and in a run's output, filled in on demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 class TemplateError(Exception):
-    """A template finds nothing."""
+    """A template has a hole without a value."""
 
 
 def config_of(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Raw:

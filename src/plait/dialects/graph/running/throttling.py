@@ -1,4 +1,4 @@
-"""A throttled run: tokens are counted, and go on one after the other, each at its time."""
+"""A throttled run: tokens are counted, and go on one at a time, each when it is due."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .state import THROTTLE, Execution
 
 
 def held_back(builder: DecisionBuilder, execution: Execution) -> bool:
-    """Whether its time has not come."""
+    """Whether the execution is held back until it is due."""
     if execution.due <= builder.now:
         return False
     builder.record(TokenThrottled(execution.node, execution.id, execution.due))

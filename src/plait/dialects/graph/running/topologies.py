@@ -1,4 +1,4 @@
-"""The compiled graphs that runs of this process use: one for each definition, however many runs have it."""
+"""The compiled graphs that runs of this process use: one for each definition, shared by its runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Topologies:
         self._known: OrderedDict[bytes, Topology] = OrderedDict()
 
     def of(self, definition: Raw) -> Topology:
-        """Of a definition as it stands in the log."""
+        """Compiles a definition as recorded in the log."""
         text = bytes(definition)
         found = self._known.get(text)
         if found is None:
@@ -40,12 +40,12 @@ class Topologies:
         return found
 
     def patched(self, definition: Raw, operations: list[dict[str, Any]]) -> Topology:
-        """Refuses operations that can't be applied, and what they would make of the graph if that is none."""
+        """Applies operations; refuses those that can't be applied or would make the graph invalid."""
         for operation in operations:
             if any(str(operation.get(name, "")).startswith(f"/{PINNED}") for name in ("path", "from")):
                 raise InvalidInput(json_patch.CODE, f"`{PINNED}` can't be patched", fix="patch nodes, edges or limits")
         return self.made(json_patch.apply(msgspec.json.decode(bytes(definition)), operations))
 
     def made(self, definition: Any) -> Topology:
-        """Of a definition that somebody has written; refused with all its flaws."""
+        """Compiles a definition as written; raises with all its flaws."""
         return self.of(Raw(msgspec.json.encode(definition)))

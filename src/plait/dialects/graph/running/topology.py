@@ -1,4 +1,4 @@
-"""A compiled graph as a run uses it: what is asked at every token is worked out once, and shared by all runs.
+"""A compiled graph as a run uses it: what every token needs is computed once, and shared by all runs.
 
 A set of nodes is an integer with a bit for each: whether one of a thousand nodes can still reach another is one `&`.
 """
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from .expressions import Computation
 
 Work = Literal["inline", "call", "http", "run", "wait", "human", "agent", "migration", "script", "pipeline", "tool"]
-"""What a node does when its tokens are there."""
+"""What a node does once its tokens are there."""
 
 _AGENT_GRACE = 10.0
-"""Seconds for an agent whose time is up to record how far it got, before its attempt is stopped."""
+"""Seconds that an agent has after its timeout to record its progress, before its attempt is stopped."""
 _NO_TYPE = NodeType(type_name="")
 _WORK: dict[str, Work] = {
     "decision": "inline",
@@ -51,36 +51,36 @@ class NodePlan:
     id: str
     ir: IrNode
     place: int
-    """Its bit, and its place in the topological order."""
+    """Its bit, and its position in the topological order."""
     joins: bool
     loops: frozenset[str]
-    """Those whose body holds it, by their nodes."""
+    """The loops whose body holds it, by their nodes."""
     work: Work
     policy: Policy
     handler: str
     queue: str
-    """Where it goes if this process does not have its handler."""
+    """The queue for its work if this process does not have its handler."""
     input_schema: Raw
     output_schema: Raw
-    """Of its type; absent: anything."""
+    """The schemas of its type; absent: anything."""
     config: Raw
-    """As it is for every execution, if nothing has to be filled in."""
+    """The config of every execution, if it has no templates."""
     compensates: bool
     agent_timeout: float
-    """Seconds that an agent works at most."""
+    """The most seconds that an agent works."""
     plain: bool
-    """Neither loop nor branch nor guardrail: every settle goes on along its edges."""
+    """Whether it has neither loop nor branch nor guardrail, so that it always emits along its edges."""
 
 
 class Topology:
     def __init__(self, compiled: Compiled, definition: Raw) -> None:
         self.compiled = compiled
         self.definition = definition
-        """As it stands in the log."""
+        """The definition as recorded in the log."""
         self.ir: Ir = compiled.ir
         self.conditions = compiled.conditions
         self.templates = compiled.templates
-        """Of the configs, by node."""
+        """The parsed configs, by node."""
         self.output = compiled.output
         self.namespace_policy = compiled.policy
         self.nodes = {
@@ -96,13 +96,13 @@ class Topology:
         self._ancestors: dict[frozenset[str], dict[str, int]] = {}
 
     def reaching(self, join: NodePlan, dependency: str) -> int:
-        """The nodes from which a token can still come to the dependency of a join in the round it is in: along forward
-        targets, and back along loops that the join is not part of."""
+        """The nodes from which a token can still reach the dependency of a join in its round: along forward targets,
+        and back along loops that the join is not part of."""
         return self._leading(join.loops)[dependency]
 
     def coming(self, join: NodePlan, dependency: str, round: tuple[int, ...], behind: int) -> int:
-        """The nodes from which a token of an earlier round can still come to the dependency in this one. `behind`: the
-        outermost loop in which it is behind, which has to take it back once more; those inside begin anew then."""
+        """The nodes from which a token of an earlier round can still reach the dependency in this one. `behind` is the
+        outermost loop in which it is behind: this loop must repeat once more, and those inside it start over."""
         loops, inner = join.ir.loops, behind
         for index in range(behind + 1, len(round)):
             inner = index if round[index] > 1 else inner
@@ -113,14 +113,14 @@ class Topology:
         return self._leading(frozenset(loops[: behind + 1]))[loops[behind]]
 
     def _leading(self, around: frozenset[str]) -> dict[str, int]:
-        """By node: those that lead to it, without going back along these loops."""
+        """By node: the nodes that lead to it, without going back along these loops."""
         found = self._ancestors.get(around)
         if found is None:
             found = self._ancestors[around] = _ancestors(self.ir, around)
         return found
 
     def reachable_from(self, nodes: Iterable[str]) -> set[str]:
-        """Where tokens at these nodes may come, in any round."""
+        """The nodes that tokens at these nodes may reach, in any round."""
         found: set[str] = set()
         todo = [node for node in nodes if node in self.nodes]
         while todo:
@@ -131,7 +131,7 @@ class Topology:
         return found
 
     def leading_to(self, node: str) -> set[str]:
-        """The nodes from which a token can come to this one."""
+        """The nodes from which a token can reach this one."""
         bits = self._leading(frozenset())[node]
         return {plan.id for plan in self.nodes.values() if bits >> plan.place & 1}
 
@@ -241,7 +241,7 @@ def _policy(node: IrNode) -> Policy:
 
 
 def _agent_timeout(node: IrNode) -> float:
-    """A deadline that somebody wrote counts too."""
+    """The agent's timeout; a deadline in the definition counts too."""
     own = AgentConfig(model="-").timeout_sec if node.agent_config is None else node.agent_config.timeout_sec
     deadline = node.limits.deadline_s
     return own if deadline is None or deadline == NodeLimits().deadline_s else min(own, deadline)

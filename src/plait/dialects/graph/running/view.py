@@ -1,4 +1,4 @@
-"""A run as people see it: every node of the graph, where its tokens are, and the way they took."""
+"""A run as people see it: every node of the graph, where its tokens are, and the path they took."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _node(run: GraphRun, plan: NodePlan, here: Here, info: RunInfo, tasks: Mappi
 
 
 def _asked(here: Here) -> TaskToken | None:
-    """The approval that a human node waits for: its token is consumed, so no execution names it."""
+    """The approval that a human node waits for: its token is consumed, so no execution has it."""
     return TaskToken(here.approvals[-1].id) if here.approvals else None
 
 
@@ -103,7 +103,7 @@ def _may_run(run: GraphRun, node: str) -> bool:
 
 
 def _skip_reason(run: GraphRun, plan: NodePlan) -> str:
-    """The branch that chose otherwise, or the node before that was not reached either."""
+    """Names the branch that chose otherwise, or the dependency that was not reached either."""
     for source in plan.ir.dependencies:
         choice = run.state.choices.get(source)
         if choice is not None and plan.id not in choice.targets:

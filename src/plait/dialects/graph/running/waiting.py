@@ -1,4 +1,4 @@
-"""Why a run is not moving, in a sentence for each reason."""
+"""Why a run does not proceed, in a sentence for each reason."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _execution(
         text = f"`{node}` is throttled"
         yield Reason("sleep", f"{text} until {utc(execution.due)}", node, execution.due, text)
     elif execution.waiting and execution.approved is False and execution.until is None and not execution.message:
-        return  # its approval says so
+        return  # its approval is a reason of its own
     elif execution.message:
         until = f" until {utc(execution.until)}" if execution.until is not None else ""
         yield Reason("message", f"message `{execution.message}`{until}", node, execution.until)

@@ -1,4 +1,4 @@
-"""Nodes that wait: for a time, or for a message. Messages that nobody waits for yet are kept, oldest first."""
+"""Nodes that wait: for a time, or for a message. Messages that no node waits for yet are queued, oldest first."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def wait_over(builder: DecisionBuilder, token: str) -> None:
 
 
 def message(builder: DecisionBuilder, given: Message) -> None:
-    """For the node that has waited longest, or for one that will."""
+    """Delivers a message to the node that has waited longest, or queues it."""
     run, state = builder.run, builder.run.state
     if given.name not in run.plan.messages:
         known = ", ".join(sorted(run.plan.messages)) or "none"

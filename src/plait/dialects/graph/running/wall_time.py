@@ -1,4 +1,4 @@
-"""`max_wall_time_s`: how long a run may take in all."""
+"""`max_wall_time_s`: the time limit of the whole run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WALL = TaskToken("~wall_time")
 
 
 def limit_wall_time(builder: DecisionBuilder) -> None:
-    """A fork has all of the time again."""
+    """A fork gets the full time again."""
     state = builder.run.state
     seconds = builder.run.plan.ir.limits.max_wall_time_s
     if seconds is not None:

@@ -1,1 +1,1 @@
-"""What the dialect adds to the HTTP API and the command line. Imported by those alone."""
+"""What the dialect adds to the HTTP API and the command line, which alone import it."""

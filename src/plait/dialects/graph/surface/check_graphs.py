@@ -1,4 +1,4 @@
-"""`plait check` of graphs in files: every flaw with its place, and what is probably not meant."""
+"""`plait check` of graphs in files: every flaw with its place, and warnings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plait.dialects.graph.graph import graph
 
 
 async def check_graphs(files: Sequence[str], where: Where | None) -> CheckedFiles:
-    """With the node types of the namespace, if there is a database or a server."""
+    """Checks with the node types of the namespace, if there is a database or a server."""
 
     async def warnings(content: dict[str, Any]) -> list[str]:
         if where is None or is_missing(where.url):

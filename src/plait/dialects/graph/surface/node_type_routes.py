@@ -18,7 +18,7 @@ TYPE = Noun(
 
 
 class HasNodeTypes(Protocol):
-    """What the handlers work on."""
+    """The engine, as far as the handlers need it."""
 
     @property
     def node_types(self) -> TypeRegistry: ...
@@ -32,7 +32,7 @@ Call = route.Call[HasNodeTypes, Q, B]
 
 class NodeTypeList(Shape, frozen=True, kw_only=True):
     node_types: list[NodeType]
-    """By name, the newest version of each last."""
+    """Types by name, the newest version of each last."""
 
 
 async def list_types(call: Call[Scoped, None]) -> Answer:

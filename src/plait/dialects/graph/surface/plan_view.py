@@ -1,4 +1,4 @@
-"""A compiled graph for people: its nodes in order, what leads to each and where each leads."""
+"""A compiled graph for people: its nodes in order, with their dependencies and targets."""
 
 from __future__ import annotations
 

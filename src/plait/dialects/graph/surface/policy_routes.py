@@ -11,7 +11,7 @@ from plait.dialects.graph.definition.namespace_policy import BAD, NamespacePolic
 
 
 class HasPolicies(Protocol):
-    """What the handlers work on."""
+    """The engine, as far as the handlers need it."""
 
     @property
     def policies(self) -> NamespacePolicies: ...

@@ -22,7 +22,7 @@ class RemotePolicies:
     async def set(
         self, policy: NamespacePolicy | dict[str, Any], namespace: str = DEFAULT_NAMESPACE
     ) -> NamespacePolicy:
-        """For all graphs of the namespace that start from now on."""
+        """Sets the policy for all graphs of the namespace that start from now on."""
         path = self._transport.path("graph-policy")
         body: dict[str, Any] = msgspec.to_builtins(policy)
         return await self._transport.post(path, NamespacePolicy, body, {"namespace": namespace}, idempotent=True)

@@ -1,4 +1,4 @@
-"""The graph of one run over HTTP: what it began with, and what changed it since."""
+"""The graph of one run over HTTP: its initial form, and the changes since."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS: Mapping[str, Literal["patch", "migration", "fork"]] = {
 
 
 class Reader(Protocol):
-    """What is read of a run."""
+    """Reads a run."""
 
     id: str
 
@@ -37,7 +37,7 @@ class Reader(Protocol):
 
 
 class HasRuns(Protocol):
-    """What the handler works on."""
+    """The engine, as far as the handler needs it."""
 
     async def get(self, id: str, namespace: str) -> Reader: ...
 
@@ -60,11 +60,11 @@ class GraphChange(Shape, frozen=True, kw_only=True):
 
 class RunGraph(Shape, frozen=True, kw_only=True):
     revision: int
-    """To be sent as `base_revision` with a patch."""
+    """The value for `base_revision` of a patch."""
     base: Any
     """The definition that the run began with."""
     definition: Any
-    """As it is now."""
+    """The current definition."""
     changes: list[GraphChange]
 
 
@@ -105,7 +105,7 @@ def _change(event: Recorded, made: list[dict[str, Any]]) -> GraphChange:
 
 
 def _plain(definition: Any) -> Any:
-    """As people wrote it."""
+    """The definition as written, without its pins."""
     return unpinned(definition)[0]
 
 

@@ -1,4 +1,4 @@
-"""The record of one run of a graph over HTTP: where it came from, and how it ended, by content."""
+"""The record of one run of a graph over HTTP: its definition and its outcome, by content hash."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from plait.kernel.view import RunStatus
 from .run_graph_routes import FAULT, no_graph
 
 _CAS = "cas://sha256:"
+_PAGE = 500
 
 
 class Reader(Protocol):
-    """What is read of a run."""
+    """Reads a run."""
 
     id: str
 
@@ -33,11 +34,13 @@ class Reader(Protocol):
 
 
 class HasLetters(Protocol):
-    async def list(self, namespace: str, *, run_id: str) -> list[DeadLetter]: ...
+    async def list(
+        self, namespace: str, *, run_id: str, after: tuple[Millis, str] | None, limit: int
+    ) -> list[DeadLetter]: ...
 
 
 class HasRuns(Protocol):
-    """What the handler works on."""
+    """The engine, as far as the handlers need it."""
 
     dlq: HasLetters
 
@@ -48,21 +51,21 @@ class RunRecord(Shape, frozen=True, kw_only=True):
     run_id: str
     status: RunStatus
     artifact_id: str
-    """The hash of the definition that it began with, as it was written."""
+    """The hash of the definition that it began with, as written."""
     tag_name: str = ""
-    """What it was started by, if that was a name."""
+    """The name that it was started by, if any."""
     ir_cas_ref: str
     """The hash of the compiled graph that it began with."""
     submitted_by: str = ""
     inputs_cas_ref: str
     outputs_cas_ref: str | None = None
     final_counter_value: int | None = None
-    """Tokens that were left when it ended."""
+    """The number of tokens left when it ended."""
     dlq_count: int
-    """Dead letters that wait to be retried or discarded."""
+    """The number of dead letters that wait to be retried or discarded."""
     last_event_at: Millis
     tags: dict[str, str]
-    """Its labels."""
+    """The run's labels."""
 
 
 async def show(call: route.Call[HasRuns, Scoped, None]) -> Answer:
@@ -84,15 +87,26 @@ async def show(call: route.Call[HasRuns, Scoped, None]) -> Answer:
             inputs_cas_ref=_ref(picture.input),
             outputs_cas_ref=_ref(picture.output) if row.status == "completed" else None,
             final_counter_value=None if row.status == "running" else details["counter"],
-            dlq_count=len(await call.host.dlq.list(call.namespace, run_id=handle.id)),
+            dlq_count=await _pending(call.host.dlq, call.namespace, handle.id),
             last_event_at=last.at,
             tags=row.labels,
         )
     )
 
 
+async def _pending(dlq: HasLetters, namespace: str, run_id: str) -> int:
+    """Its dead letters, counted page by page."""
+    count, after = 0, None
+    while True:
+        page = await dlq.list(namespace, run_id=run_id, after=after, limit=_PAGE)
+        count += len(page)
+        if len(page) < _PAGE:
+            return count
+        after = page[-1].at, page[-1].id
+
+
 def _saved_as(name: str, version: str | None) -> str:
-    """A graph that was given, and not saved, has no name of its own."""
+    """The name of a saved graph; one that was given inline has none."""
     return f"{name}@{version}" if version is not None and version.startswith("v") else ""
 
 

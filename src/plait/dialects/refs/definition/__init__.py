@@ -1,1 +1,1 @@
-"""Definitions of the dialect: how they are written, what is wrong with them, and what they come to."""
+"""Definitions of the dialect: how they are written, their flaws, and their compiled plans."""

@@ -1,4 +1,4 @@
-"""What a step does: exactly one of six kinds."""
+"""The action of a step: exactly one of six kinds."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ COMPENSATORS: Final = ("tool", "code", "function")
 """Kinds that may compensate a step."""
 
 Note = Callable[[str, str], None]
-"""Takes where below the action, and what is wrong there."""
+"""Called with a path below the action and the flaw there."""
 
 
 class Action(msgspec.Struct, frozen=True):
     kind: Kind
     name: str = ""
-    """Of the tool or the function."""
+    """The name of the tool or the function."""
     code: str = ""
     transform: str = ""
     workflow: Any = None
     """`name@version-or-tag`, or `{"dialect", "definition"}`."""
     wait: bool = True
     queueing: ChildQueueing | None = None
-    """The queue that the run of a workflow waits on, if it does."""
+    """The queue that a child run waits on first, if any."""
     agent: AgentStep | None = None
 
 
 def read_action(written: Mapping[str, Any], note: Note) -> Action | None:
-    """None if it is none, which is noted."""
+    """Parses an action; None if it is invalid, which is noted."""
     written = {key: value for key, value in written.items() if value is not None}
     kinds = [key for key in KEYS if key in written]
     if "signalName" in written:

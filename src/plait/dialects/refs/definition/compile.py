@@ -1,4 +1,4 @@
-"""From JSON to a plan, or to a refusal with every flaw."""
+"""From JSON to a plan, or to an error with every flaw."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Compiled:
 
 
 def compile_refs(definition: object, *, starting: bool = False) -> Compiled:
-    """Refuses with all flaws. `starting`: a run is to be started with it."""
+    """Raises with all flaws. `starting`: a run is to be started with it."""
     text = msgspec.json.encode(definition)
     if len(text) > MAX_BYTES:
         what = f"Workflow has {len(text):,} bytes. The limit is {MAX_BYTES:,}."
@@ -61,7 +61,7 @@ def _plan(examined: Examined, definition: Mapping[str, Any], text: Raw) -> Plan:
 
 def _step(examined: Examined, step: DraftStep, position: int) -> StepPlan:
     source, action = step.source, step.action
-    assert action is not None  # else it would have been refused
+    assert action is not None  # otherwise it would have been refused
     ref = for_each_ref(step)
     for_each = source.for_each
     compensator = None

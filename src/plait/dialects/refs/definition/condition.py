@@ -18,7 +18,7 @@ from plait.dialects.refs.references.resolve import MISSING, Scope, lookup
 from plait.dialects.refs.references.template import Ref, parse
 
 Note = Callable[[str, str], None]
-"""Takes where below the condition, and what is wrong there."""
+"""Called with a path below the condition and the flaw there."""
 
 
 class Condition(msgspec.Struct, frozen=True):
@@ -27,14 +27,14 @@ class Condition(msgspec.Struct, frozen=True):
     operand: Any = None
 
     def judge(self, scope: Scope) -> tuple[bool, Any]:
-        """Whether it is true, and the value that was looked at; what is missing counts as null."""
+        """The verdict, and the value that was tested; a missing one counts as null."""
         found = lookup(self.ref, scope)
         value = None if found is MISSING else found
         return holds(self.operator, self.operand, value), value
 
 
 def read_condition(written: Mapping[str, Any], note: Note) -> Condition | None:
-    """None if it is none, which is noted."""
+    """Parses a condition; None if it is invalid, which is noted."""
     sound = True
     for field in islice((field for field in written if field != "ref" and field not in OPERATORS), MOST):
         meant = nearest(field, ("ref", *OPERATORS))

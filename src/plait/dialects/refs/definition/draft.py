@@ -1,4 +1,4 @@
-"""A definition as far as it can be read: each step by itself, with what is wrong noted instead of stopping at it."""
+"""A definition as far as it can be parsed: each step by itself, with flaws noted rather than raised."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OTHER_WORDS = {"depends": "dependsOn", "needs": "dependsOn", "if": "when", "con
 
 @dataclass(frozen=True, slots=True)
 class DraftStep:
-    """A step that could be read, and where it stands in the definition."""
+    """A step that could be parsed, and its place in the definition."""
 
     source: Step
     pointer: str
@@ -39,15 +39,15 @@ class DraftStep:
 @dataclass(frozen=True, slots=True)
 class Draft:
     source: Source
-    """What surrounds the steps."""
+    """The definition without the steps."""
     steps: Sequence[DraftStep]
     written_steps: int
-    """How many there are, readable or not."""
+    """The number of steps, parsable or not."""
     notes: Sequence[Note]
 
 
 def read(definition: object) -> Draft:
-    """Total: anything gives a draft. What is beyond the limits is not read."""
+    """Total: any input yields a draft. What exceeds the limits is not parsed."""
     reader = ShapeReader(BAD_SHAPE, _OTHER_WORDS)
     data: Mapping[str, Any] = cast("dict[str, Any]", definition) if isinstance(definition, dict) else {}
     if not isinstance(definition, dict):

@@ -1,4 +1,4 @@
-"""What leads to a step, and why."""
+"""The dependencies of a step, with their reasons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .plan import StepPlan
 
 
 def edges_of(step: StepPlan, declared: frozenset[str]) -> list[tuple[str, str]]:
-    """What a step needs, each with why: `data`, `when` or `order`."""
+    """What a step needs, each with the reason: `data`, `when` or `order`."""
     found: dict[tuple[str, str], None] = {}
     for name in sorted(heads(step.input) & declared) + ([INPUT] if _reads_input(step) else []):
         found[name, "data"] = None

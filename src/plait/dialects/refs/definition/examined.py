@@ -1,4 +1,4 @@
-"""A definition under examination: what the rules of validation look at."""
+"""A definition under validation, as the rules see it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _SHOWN = 12
 class Examined:
     draft: Draft
     starting: bool
-    """A run is to be started with it, so it must have steps."""
+    """Whether a run is to be started with it, which requires steps."""
 
     @cached_property
     def steps(self) -> Mapping[str, DraftStep]:
-        """By name; of several with one name, the first."""
+        """Steps by name; of several with the same name, the first."""
         found: dict[str, DraftStep] = {}
         for step in self.draft.steps:
             found.setdefault(step.name, step)
@@ -34,12 +34,12 @@ class Examined:
 
     @cached_property
     def known(self) -> frozenset[str]:
-        """Heads that references may have."""
+        """The heads that references may have."""
         return RESERVED | self.steps.keys()
 
     @cached_property
     def needs(self) -> Mapping[str, frozenset[str]]:
-        """By step, what must be settled before it."""
+        """By step, the steps that must be settled before it."""
         return {
             name: (self.reads[name] | set(step.source.depends_on)) & self.steps.keys()
             for name, step in self.steps.items()
@@ -47,7 +47,7 @@ class Examined:
 
     @cached_property
     def reads(self) -> Mapping[str, frozenset[str]]:
-        """By step, those that it references."""
+        """By step, the steps that it references."""
         return {
             name: frozenset(
                 reads_of(name, step.source.input, step.when, step.bail, for_each_ref(step)) & self.steps.keys()
@@ -56,7 +56,7 @@ class Examined:
         }
 
     def before(self, name: str) -> set[str]:
-        """All that must be settled before a step."""
+        """All steps that must be settled before a step."""
         found: set[str] = set()
         todo = [name]
         while todo:
@@ -68,7 +68,7 @@ class Examined:
 
     @cached_property
     def input_schema(self) -> Schema | None:
-        """None if there is none, or it is wrong."""
+        """None if there is none, or it is invalid."""
         return _readable(self.draft.source.input_schema)
 
     @cached_property
@@ -87,7 +87,7 @@ def for_each_ref(step: DraftStep) -> Ref | None:
 
 
 def listed(names: Sequence[str]) -> str:
-    """For a message, which must stay short."""
+    """A list for a message, cut to stay short."""
     more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more or "none"
 

@@ -1,4 +1,4 @@
-"""A definition that is right, as runs use it: what each step needs, who needs it, and how its work is tried."""
+"""A valid definition compiled for running: the dependencies and dependents of each step, and its retry policy."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class CompensatorPlan:
 class StepPlan:
     name: str
     position: int
-    """In the list of steps: what is ready at the same time begins in this order."""
+    """The position in the list of steps: of those ready at the same time, the first starts first."""
     action: Action
     input: Any
     when: Condition | None
     bail: Condition | bool | None
     for_each: ForEachPlan | None
     reads: frozenset[str]
-    """Steps that it references, but for itself."""
+    """Steps that it references, except itself."""
     needs: frozenset[str]
-    """What must be settled before it: those that it reads, and `dependsOn`."""
+    """Steps that must be settled before it: those that it reads, and `dependsOn`."""
     config: Config
     schema: Schema | None
     compensator: CompensatorPlan | None
@@ -60,7 +60,7 @@ class StepPlan:
 
     @cached_property
     def on_error(self) -> OnError:
-        """A failed iteration is a null in the array, unless the step says otherwise."""
+        """A failed iteration becomes null in the array, unless the step says otherwise."""
         return self.config.on_error or ("fail" if self.for_each is None else "continue")
 
     @cached_property
@@ -86,14 +86,14 @@ class StepPlan:
 
     @cached_property
     def is_constant(self) -> bool:
-        """Its input has no references, so it is the same for every run."""
+        """Whether its input has no references, so that it is the same for every run."""
         return "@" not in str(self.input)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     steps: Mapping[str, StepPlan]
-    """In list order."""
+    """Steps in list order."""
     mode: Mode = "auto"
     servers: tuple[str, ...] | None = None
     start_at: int | None = None
@@ -101,18 +101,18 @@ class Plan:
     label: str = ""
     definition: Raw
     hash: str
-    """Of what is written, but for presets."""
+    """The hash of the definition without its presets."""
     input_schema: Schema | None = None
 
     def add(self, step: StepPlan) -> None:
-        """For the plan of a recording, which no other run has."""
+        """Adds a step to the plan of a recording, which no other run shares."""
         cast("dict[str, StepPlan]", self.steps)[step.name] = step
         for found in ("order", "dependents", "terminals", "levels", "declared"):
             self.__dict__.pop(found, None)
 
     @property
     def actions(self) -> Iterator[tuple[StepPlan, Action]]:
-        """Of its steps, and what undoes them."""
+        """The actions of its steps and of their compensators."""
         for step in self.order:
             yield step, step.action
             if step.compensator is not None:
@@ -124,7 +124,7 @@ class Plan:
 
     @cached_property
     def dependents(self) -> Mapping[str, Sequence[str]]:
-        """By step, who needs it."""
+        """By step, the steps that need it."""
         found: dict[str, list[str]] = {name: [] for name in self.steps}
         for step in self.order:
             for need in step.needs:
@@ -139,7 +139,7 @@ class Plan:
 
     @cached_property
     def levels(self) -> Sequence[Sequence[str]]:
-        """Steps by how many others must come before them."""
+        """Steps grouped by the number of levels before them."""
         depth: dict[str, int] = {}
         for name in settling_order({name: step.needs for name, step in self.steps.items()}):
             depth[name] = max((depth[need] + 1 for need in self.steps[name].needs), default=0)
@@ -161,7 +161,7 @@ def default_timeout(kind: Kind) -> float | None:
             return CODE_TIMEOUT
         case "function":
             return FUNCTION_TIMEOUT
-        case "workflow" | "return" | "agent":  # an agent limits itself
+        case "workflow" | "return" | "agent":  # an agent has its own timeout
             return None
         case _:
             assert_never(kind)
@@ -170,7 +170,7 @@ def default_timeout(kind: Kind) -> float | None:
 def reads_of(
     name: str, input: Any, when: Condition | None, bail: Condition | bool | None, for_each: Ref | None
 ) -> set[str]:
-    """The heads of a step's references, but for itself."""
+    """The heads of a step's references, except its own name."""
     found = heads(input)
     found |= {ref.head for ref in (None if when is None else when.ref, for_each) if ref is not None}
     if isinstance(bail, Condition) and bail.ref.head != name:

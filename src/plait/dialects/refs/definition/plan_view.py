@@ -1,4 +1,4 @@
-"""A compiled definition for readers: its steps by level, what leads to each, and what is probably not meant."""
+"""A compiled definition for display: its steps by level, the dependencies of each, and warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of the language, for editors: made from the structures that definitions are read by."""
+"""The JSON Schema of the language, for editors: generated from the structures that definitions are parsed into."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """JSON Schemas of a definition: of its input, and of what steps return.
 
-Patterns are ignored: a hostile one could hold up a decision. A schema that refers to parts of itself may take a very
-long time on a short value, so its steps are counted first.
+Patterns are ignored: a hostile one could block a decision. A schema that refers to parts of itself may take a very
+long time on a short value, so its validation steps are counted first.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _IGNORED: Final = ("pattern", "patternProperties")
 _COUNTED: Final = frozenset(
     ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "contains", "uniqueItems", "dependentSchemas")
 )
-"""Keywords by which checking may take longer than reading the value."""
+"""Keywords by which validation may take longer than parsing the value."""
 _STEPS: Final = 200_000
 _TOO_SLOW: Final = "the schema takes too many steps on this value; check less of it"
 
 
 class BadSchema(Exception):
-    """It is no schema that can be used; the text says why."""
+    """The schema is invalid; the text says why."""
 
 
 class LargeSchema(BadSchema):
-    """It is over a limit."""
+    """The schema exceeds a limit."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """One that is right."""
+    """A valid schema."""
 
     written: Any
 
@@ -56,7 +56,7 @@ class Schema:
         return Cost(self.used) if any(key in _COUNTED for key in _keywords(self.used)) else None
 
     def misfit(self, value: Any) -> str:
-        """The first thing that is wrong with a value, and where; empty if it fits."""
+        """The first flaw of a value, with its place; empty if the value fits."""
         if self._cost is not None:
             try:
                 self._cost.take(Budget(_STEPS), value)
@@ -69,7 +69,7 @@ class Schema:
         return f"{place}: {error.message}" if place else _plain(error.message)
 
     def cut(self, value: Any) -> Any:
-        """An object without what the schema does not declare, unless it is open on purpose."""
+        """An object without undeclared properties, unless the schema is explicitly open."""
         written: Any = self.written
         if not isinstance(value, dict) or not isinstance(written, dict):
             return cast("Any", value)
@@ -85,7 +85,7 @@ class Schema:
 
 
 def read_schema(written: Any) -> Schema:
-    """Refuses with a `BadSchema`."""
+    """Parses a schema; raises `BadSchema`."""
     if len(msgspec.json.encode(written)) > MAX_SCHEMA:
         raise LargeSchema(f"has more than {MAX_SCHEMA:,} characters")
     if _depth(written) > MAX_SCHEMA_DEPTH:
@@ -102,7 +102,7 @@ def read_schema(written: Any) -> Schema:
 
 
 def fields_at(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
-    """The objects that a path goes through, as far as a schema tells, each with the field that it takes."""
+    """The objects along a path, as far as the schema describes them, each with the field that is taken."""
     for part in path:
         if not isinstance(schema, dict):
             return
@@ -147,7 +147,7 @@ def _keywords(schema: Any) -> Iterator[str]:
 
 
 def _depth(schema: Any) -> int:
-    """Objects in objects; lists and names of properties are no level of their own."""
+    """The nesting depth of objects; lists and property names don't count."""
     if isinstance(schema, list):
         return max((_depth(each) for each in cast("list[Any]", schema)), default=0)
     if not isinstance(schema, dict):
@@ -162,5 +162,5 @@ def _depth(schema: Any) -> int:
 
 
 def _plain(message: str) -> str:
-    """`"email" is a required property` as people say it."""
+    """`"email" is a required property` in plainer words."""
     return message.replace('"', "", 2).replace("is a required property", "is required", 1)

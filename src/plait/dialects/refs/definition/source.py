@@ -1,7 +1,7 @@
 """A definition as people write it: the JSON of section 1 of the spec, field by field.
 
-These structures are the one description of the language: definitions are read by them with every flaw noted, and the
-JSON Schema that editors use is made from them. A field that is absent has its default; `null` says the same.
+These structures are the one description of the language: definitions are parsed by them with every flaw noted, and
+the JSON Schema for editors is generated from them. An absent field has its default; so has a field that is `null`.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 class ForEach(Part, frozen=True, kw_only=True):
     ref: str
     concurrency: Any = 1
-    """Whole, from 1 to 100; checked as a rule of its own."""
+    """A whole number from 1 to 100; checked by a rule of its own."""
 
 
 class Config(Part, frozen=True, kw_only=True, rename="camel"):
     max_attempts: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)] = 1
-    """All tries, the first one too."""
+    """The number of attempts, including the first."""
     backoff_ms: Annotated[int, Meta(ge=100, le=60_000)] = 1_000
     timeout_ms: Annotated[int, Meta(ge=100, le=86_400_000)] | None = None
     on_error: OnError | None = None
-    """Without one, a failed step fails the run, a failed iteration does not."""
+    """Defaults: a failed step fails the run, a failed iteration does not."""
     on_interrupt: OnInterrupt = "rerun"
 
 
@@ -46,7 +46,7 @@ class Compensator(Part, frozen=True, kw_only=True):
 class Step(Part, frozen=True, kw_only=True, rename="camel"):
     name: str
     action: dict[str, Any]
-    """One kind of work: checked as a rule of its own."""
+    """One kind of work; checked by a rule of its own."""
     input: Any = {}
     when: dict[str, Any] | None = None
     bail: bool | dict[str, Any] | None = None
@@ -65,7 +65,7 @@ class Source(Part, frozen=True, kw_only=True):
     description: str = ""
     input_schema: dict[str, Any] | bool | None = None
     servers: list[str] | None = None
-    """Of which tools may be called; None: all that are configured."""
+    """Servers whose tools may be called; None: all that are configured."""
     mode: Mode = "auto"
     presets: dict[str, Any] = {}
     use: str | None = None

@@ -1,4 +1,4 @@
-"""Suggestions that somebody accepted, put in place of the literals."""
+"""Applies accepted suggestions: references in place of literals."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ UNKNOWN, OVERLAP = "unknown_suggestion", "suggestions_overlap"
 class Accepted(NamedTuple):
     suggestion: Suggestion
     ref: str
-    """That of the suggestion, or of one of its alternatives."""
+    """The reference of the suggestion, or of one of its alternatives."""
 
 
 def accepted(
     suggestions: Sequence[Suggestion], accept: Sequence[str] | Literal["high"]
 ) -> tuple[list[Accepted], list[Flaw]]:
-    """Those that can be applied together, and what is wrong with the others."""
+    """The suggestions that can be applied together, and the problems of the others."""
     if accept == "high":
         return _high(suggestions), []
     options = {found.id: Accepted(found, found.ref) for found in suggestions}
@@ -44,7 +44,7 @@ def accepted(
 
 
 def _high(suggestions: Iterable[Suggestion]) -> list[Accepted]:
-    """The larger of two that overlap: it has fewer parts in its pointer."""
+    """The larger of two that overlap: its pointer has fewer parts."""
     chosen: list[Accepted] = []
     found = [each for each in suggestions if each.confidence >= HIGH]
     for each in sorted(found, key=lambda each: each.pointer.count("/")):
@@ -67,7 +67,7 @@ def _overlap_text(one: Suggestion, other: Suggestion) -> str:
 
 
 def applied(inputs: Mapping[str, Any], chosen: Sequence[Accepted]) -> dict[str, Any]:
-    """The inputs of steps, by name, with references in place of what was accepted."""
+    """The inputs of steps, by name, with the accepted references in place of literals."""
     found = {**inputs}
     places: dict[tuple[str, str], list[Accepted]] = {}
     for each in chosen:
@@ -89,7 +89,7 @@ def _replaced(value: Any, path: Sequence[str], many: Sequence[Accepted]) -> Any:
 
 
 def _filled(text: str, many: Sequence[Accepted]) -> str:
-    """What stays of the text is escaped anew: a reference beside it changes how an `@` is read."""
+    """The rest of the text is escaped anew: a reference beside an `@` changes how the `@` is parsed."""
     parts: list[str] = []
     at = 0
     for each in sorted(many, key=lambda each: each.suggestion.start or 0):

@@ -1,7 +1,7 @@
 """Arguments of a recorded call: references in them are checked, and text that only looks like one is escaped.
 
-What is stored is what a replay resolves. So each string is first written so that it can't be misread later, by whatever
-names steps get; what is forwarded is that, resolved.
+What is stored is what a replay resolves. So each string is first stored in a form that can't be misread later,
+whatever names steps get; what is forwarded is the stored form, resolved.
 
     a reference that resolves                            stays
     unknown, but with a path, braces or like `word_1`    refused: the caller mistyped it
@@ -30,13 +30,13 @@ BAD_REF: Final = "bad_ref"
 
 
 class Known(NamedTuple):
-    """What references of a recording may name now."""
+    """What references of a recording may name at the moment."""
 
     scope: Scope
-    """With the outputs of steps. What it has for those under way or failed is not looked at."""
+    """Includes the outputs of steps; those of running or failed steps are ignored."""
     running: Sequence[str] = ()
     failed: Mapping[str, str] = {}
-    """With why."""
+    """Failed steps, with the reasons."""
 
     @property
     def heads(self) -> set[str]:
@@ -46,13 +46,13 @@ class Known(NamedTuple):
 class Arguments(NamedTuple):
     stored: Any
     waits_for: tuple[str, ...] = ()
-    """Calls under way that they refer to, in order of their first mention."""
+    """Calls in flight that they refer to, in order of their first mention."""
     flaws: tuple[Flaw, ...] = ()
 
 
 def read_arguments(arguments: Any, known: Known) -> Arguments:
-    """Resolving `stored` gives what is forwarded, once `waits_for` have completed. Nothing is recorded if there are
-    flaws."""
+    """Reads the arguments of a call. Resolving `stored` yields what is forwarded, once `waits_for` have completed. With
+    flaws, nothing is recorded."""
     stored = _stored(arguments, known.heads)
     waits: dict[str, None] = {}
     flaws: list[Flaw] = []
@@ -67,7 +67,7 @@ def read_arguments(arguments: Any, known: Known) -> Arguments:
 
 
 def missing_refs(stored: Any, scope: Scope) -> list[Flaw]:
-    """Of arguments that have waited: paths that the results turned out not to have."""
+    """For arguments that have waited: references that the results turned out not to have."""
     found = Known(scope)
     return [
         Flaw(BAD_REF, place.pointer, f"{_missing(place.token)} {_advice(place.token.text, found)}")
@@ -76,7 +76,7 @@ def missing_refs(stored: Any, scope: Scope) -> list[Flaw]:
     ]
 
 
-# -- how it is stored --------------------------------------------------------------------------------------------------
+# -- the stored form ---------------------------------------------------------------------------------------------------
 
 
 def _stored(value: Any, heads: Set[str]) -> Any:
@@ -104,7 +104,7 @@ def _stored_part(part: str | Ref | Malformed, heads: Set[str]) -> str:
 
 
 def _more_marks(text: str, heads: Set[str]) -> str:
-    """`@@name` within text, if no reference is meant, is sent as it is; a replay would take one mark away."""
+    """Adds an `@` to `@@name` within text that is no reference: a replay would otherwise remove one."""
     found: list[str] = []
     at = 0
     for marks in _MARKS.finditer(text):
@@ -118,13 +118,13 @@ def _more_marks(text: str, heads: Set[str]) -> str:
 
 
 def _is_text(token: Ref, heads: Set[str]) -> bool:
-    """A bare word that names nothing: a handle or a decorator rather than a mistyped reference."""
+    """Whether a token is a bare word without a step: a handle or a decorator rather than a mistyped reference."""
     if token.head in heads or token.path or token.braced:
         return False
     return token.head not in ("item", "index") and not _NUMBERED.fullmatch(token.head)
 
 
-# -- what is wrong -----------------------------------------------------------------------------------------------------
+# -- flaws -------------------------------------------------------------------------------------------------------------
 
 
 def _wrong(token: Ref, known: Known) -> str:
@@ -155,7 +155,7 @@ def _advice(text: str, known: Known) -> str:
 
 
 def _valid(known: Known) -> Iterator[str]:
-    """The newest steps first: they are most probably meant."""
+    """Valid references, newest steps first: they are most likely meant."""
     outputs = known.scope.outputs
     done = [name for name in outputs if name not in known.running and name not in known.failed]
     for name in [*known.running, *reversed(done)]:

@@ -1,7 +1,7 @@
-"""Making a draft. It can be done at any time, and changes nothing.
+"""Makes drafts, at any time and without changing anything.
 
-The recorded inputs pass through four hands: suggestions that were accepted, the first of duplicates in place of the
-others, the selection of steps, and their names in the template.
+The recorded inputs pass through four stages: accepted suggestions, references to the first of duplicates, the
+selection of steps, and their names in the template.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .suggestions import Suggestions
 from .template_steps import Naming, moved, return_step, tool_step
 
 Check = Callable[[dict[str, Any]], Sequence[Problem]]
-"""What is wrong with a definition."""
+"""Returns the problems of a definition."""
 
 
 def make_draft(recording: Recording, options: DraftOptions, check: Check) -> Draft:
@@ -43,7 +43,7 @@ class _Drafting:
         self._options = options
         self._check = check
         self._problems: list[Problem] = []
-        """Of the options."""
+        """Problems of the options."""
 
     def draft(self) -> Draft:
         recording, options = self._recording, self._options
@@ -78,7 +78,7 @@ class _Drafting:
     # -- options -------------------------------------------------------------------------------------------------
 
     def _known_steps(self, option: str) -> list[str]:
-        """Those that there are; of the others it is said what is wrong."""
+        """The existing steps among those named; the others are noted as problems."""
         given: list[str] = getattr(self._options, option)
         return [name for index, name in enumerate(given) if self._is_step(name, f"/options/{option}/{index}")]
 

@@ -1,6 +1,6 @@
-"""The order of effects: what was called one after the other is replayed so, even if no data flows between.
+"""The order of effects: calls made one after the other are replayed in that order, even if no data flows between them.
 
-Steps that only read may run whenever their data is there. Of the others, each waits for the nearest that had ended
+Steps that only read may run as soon as their data is there. Of the others, each waits for the nearest that had ended
 before it began; what ran side by side still does.
 """
 
@@ -22,11 +22,11 @@ class Timed(Protocol):
 
 
 def effect_order(steps: Sequence[Timed], data: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
-    """The steps that each must wait for beside those in `data`, which it refers to; both by name. `steps` come in
+    """The steps that each must wait for beside those in `data`, which it references; both by name. `steps` come in
     order of arrival."""
     effects = sorted((step for step in steps if not step.read_only), key=lambda step: step.began)
     behind: dict[str, set[str]] = {}
-    """Effects that are known to have ended when a step begins."""
+    """Effects that are certain to have ended when a step begins."""
     found: dict[str, list[str]] = {}
     names = {step.name for step in effects}
     for step in sorted(steps, key=lambda step: step.began):
@@ -44,7 +44,7 @@ def effect_order(steps: Sequence[Timed], data: Mapping[str, Iterable[str]]) -> d
 
 
 def _nearest(step: Timed, effects: Sequence[Timed]) -> list[Timed]:
-    """Those that ended before it began, without those that ended before one of them began."""
+    """The steps that ended before it began, except those that ended before another of these began."""
     before = [each for each in effects if 0 < each.ended < step.began]
     latest = max((each.began for each in before), default=0)
     return [each for each in before if each.ended >= latest]

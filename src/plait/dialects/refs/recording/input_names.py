@@ -1,4 +1,4 @@
-"""Names of parameters that literals could become: that of their field, unless it means something else already."""
+"""Names of parameters that literals could become: that of their field, unless it is taken."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class InputNames:
         given = recording.input
         self._known = {key: fingerprint(value) for key, value in given.items()}
         self.values = {**given}
-        """What was recorded for each."""
+        """The recorded value of each parameter."""
         self.presets = {step.name: self.of(step.name, step.output) for step in recording.steps if not step.tool}
-        """Of results that were set without a tool to get them from, by name: a template has to be given them."""
+        """Parameters for results that were set without a tool, by step name: a template takes them as input."""
 
     def of(self, field: str, value: Any) -> str:
         wanted = fingerprint(value)

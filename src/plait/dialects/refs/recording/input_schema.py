@@ -1,4 +1,4 @@
-"""The input schema of a template, as far as it can be told from one example: what was recorded."""
+"""The input schema of a template, inferred from one example: the recorded input."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from plait.conditions.paths import MISSING, follow
 from .secret_names import holds_secret, looks_secret
 
 _LARGEST_EXAMPLE: Final = 1_000
-"""Bytes."""
+"""Bytes of an example."""
 _DEEPEST: Final = 3
-"""Names below each other, of those that are used."""
+"""The most levels of names, among those that are used."""
 _DEEPEST_SCHEMA: Final = 10
 """Levels of JSON; each name takes two."""
 _TYPES: Final[tuple[tuple[type, str], ...]] = (
@@ -28,7 +28,7 @@ _TYPES: Final[tuple[tuple[type, str], ...]] = (
 
 
 class _Node:
-    """A place in the input, and which of those below it are used."""
+    """A place in the input, and the places below it that are used."""
 
     def __init__(self) -> None:
         self.below: dict[str, _Node] = {}
@@ -36,7 +36,7 @@ class _Node:
 
 
 def infer_schema(paths: Iterable[Sequence[str]], recorded: Any) -> dict[str, Any]:
-    """`paths` are those that references name below `@input`; `recorded` is the input with all that was recorded."""
+    """`paths` are those that references use below `@input`; `recorded` is the recorded input, with all its fields."""
     root = _Node()
     for path in paths:
         node = root
@@ -67,7 +67,7 @@ def _schema(node: _Node, value: Any, path: Sequence[str]) -> dict[str, Any]:
 
 
 def _array(node: _Node, items: Sequence[Any], path: Sequence[str]) -> dict[str, Any]:
-    """Places that are used by their number are all items."""
+    """Places that are used by index stand for all items."""
     types = {_type(item) for item in items}
     if len(types) != 1 or None in types:
         return {"type": "array"}
@@ -100,7 +100,7 @@ def _type(value: Any) -> str | None:
 
 
 def _depth(value: Any) -> int:
-    """Of the lists and objects in it."""
+    """The nesting depth of lists and objects."""
     if isinstance(value, dict):
         return 1 + max(map(_depth, cast("dict[str, Any]", value).values()), default=0)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What in a recorded input is the caller's own: the parts without references, as the values that were sent."""
+"""Literals in a recorded input: the parts without references, as the values that were sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a place is named after the value that would be put there: `userId` after `id` of what `get_user` gave."""
+"""Whether a place is named after a value that could fill it: `userId` after `id` in the result of `get_user`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 def is_named_after(pointer: Sequence[str], place: Place) -> bool:
-    """`pointer`: where the value would be put, as keys."""
+    """`pointer` is the place, as keys."""
     wanted, field = _normal(name_of(pointer)), _normal(name_of(place.path))
     if not wanted:
         return False
@@ -21,7 +21,7 @@ def is_named_after(pointer: Sequence[str], place: Place) -> bool:
 
 
 def name_of(path: Sequence[str]) -> str:
-    """The last part that is a name: that of a list, for its items."""
+    """The last part that is a name: for the items of a list, that of the list."""
     return next((part for part in reversed(path) if not part.isdecimal()), "")
 
 

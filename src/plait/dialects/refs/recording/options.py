@@ -1,4 +1,4 @@
-"""What somebody wants of a draft."""
+"""The options of a draft."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ BAD_OPTIONS: Final = "bad_options"
 
 class DraftOptions(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
     include: list[str] = []
-    """Steps that would be left out."""
+    """Steps to include that would be left out."""
     exclude: list[str] = []
     accept: list[str] | Literal["high"] = []
-    """Ids of suggestions; `high`: all that are at least 80 % sure."""
+    """Ids of suggestions; `high`: all with a confidence of at least 80 %."""
     rename: dict[str, str] = {}
-    """New names of steps, by the names they were recorded under."""
+    """New names of steps, by their recorded names."""
     order: Literal["effects", "data"] = "effects"
-    """`data`: steps wait only for what they refer to, also where they change something."""
+    """`data`: steps wait only for what they reference, even those with effects."""
     output: Any = msgspec.UNSET
-    """Of the template, with references; else what its last steps give."""
+    """The output of the template, with references; by default what its last steps return."""
     input_schema: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    """Instead of the one that is inferred."""
+    """Replaces the inferred schema."""
     title: str = ""
     description: str = ""
 
 
 def read_options(given: Mapping[str, Any]) -> DraftOptions:
-    """Refuses what can't be read, with its place."""
+    """Parses options; raises with the place of what is invalid."""
     unknown = next((name for name in given if name not in DraftOptions.__struct_fields__), None)
     if unknown is not None:
         fix = did_you_mean(unknown, DraftOptions.__struct_fields__, "remove it")

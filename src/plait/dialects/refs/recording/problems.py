@@ -1,4 +1,4 @@
-"""What stands between a draft and a template that works."""
+"""Problems that keep a draft from becoming a working template."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECRET: Final = "secret_literal"
 
 
 def refs_to_excluded(steps: Sequence[Mapping[str, Any]], excluded: Collection[str]) -> list[Problem]:
-    """`excluded` are names of recorded steps, as the template would call them."""
+    """`excluded` are the names of recorded steps as the template would call them."""
     return [
         Problem(REF_TO_EXCLUDED, f"/steps/{index}/input{place.pointer}", _excluded_text(step["name"], place.token))
         for index, step in enumerate(steps)

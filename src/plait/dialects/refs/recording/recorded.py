@@ -1,4 +1,4 @@
-"""What a recording holds, as values: all that a draft is made from."""
+"""The contents of a recording as values: all that a draft is made from."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class RecordedStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
 
     name: str
     tool: str = ""
-    """Empty: a preset that stands for no call."""
+    """Empty for a preset that stands for no call."""
     input: Any = {}
-    """As it is stored: with references, and escaped where text looks like one."""
+    """The stored form: with references, and with escapes where text looks like one."""
     status: Standing = "completed"
     output: Any = None
     error: ErrorInfo | None = None
     read_only: bool = False
-    """Its tool is annotated so: calling it changes nothing."""
+    """Whether its tool is annotated as read-only."""
     preset: bool = False
     stale: bool = False
-    """What it was called with has been replaced since."""
+    """Whether a value it was called with has been replaced since."""
     began: int = 0
     ended: int = 0
-    """Numbers in the order of what happened in the run; 0: not yet."""
+    """The numbers of the events that started and ended it; 0: not yet."""
 
     @property
     def succeeded(self) -> bool:
@@ -39,13 +39,13 @@ class RecordedStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
     input: dict[str, Any] = {}
     steps: tuple[RecordedStep, ...] = ()
-    """By arrival."""
+    """Steps in order of arrival."""
     output: Any = msgspec.UNSET
-    """As it was given when the recording was stopped."""
+    """The output given when the recording was stopped."""
     servers: tuple[str, ...] | None = None
     title: str = ""
 
     def last_success(self) -> RecordedStep | None:
-        """The last to end, of those that are calls."""
+        """The last call to succeed."""
         done = [step for step in self.steps if step.succeeded and step.tool]
         return max(done, key=lambda step: step.ended, default=None)

@@ -1,4 +1,4 @@
-"""References as text, and other references in their place."""
+"""The text of references, and replacing references."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 def written(head: str, path: Sequence[str] = (), *, braced: bool = False) -> str:
-    """The shortest text that names this place; with braces where a key needs them, or they are wanted."""
+    """The shortest reference to this place; with braces where a key needs them, or on request."""
     parts = [_part(part) for part in path]
     text = head + "".join(part for part, _ in parts)
     return f"@{{{text}}}" if braced or any(quoted for _, quoted in parts) else f"@{text}"
@@ -30,7 +30,7 @@ def _part(part: str) -> tuple[str, bool]:
 
 
 def replace_refs(value: Any, change: Callable[[Ref], str]) -> Any:
-    """The same value with other text for each reference; everything else stays as it is written."""
+    """Replaces the text of each reference in a value; everything else stays as it is written."""
     if isinstance(value, str):
         return _text(value, change) if "@" in value else value
     if isinstance(value, dict):

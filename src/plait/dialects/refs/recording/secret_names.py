@@ -16,7 +16,7 @@ def looks_secret(name: str) -> bool:
 
 
 def holds_secret(value: Any) -> bool:
-    """Whether a field with such a name is anywhere in it."""
+    """Whether the value contains a field with such a name, at any depth."""
     if isinstance(value, dict):
         return any(looks_secret(key) or holds_secret(each) for key, each in cast("dict[str, Any]", value).items())
     return isinstance(value, list) and any(map(holds_secret, cast("list[Any]", value)))

@@ -15,8 +15,8 @@ from .sources import fingerprint
 Reason = Literal[
     "success", "included", "referenced", "failed", "running", "exploratory", "duplicate", "preset", "excluded"
 ]
-"""success: it ended well. included, excluded: somebody said so. referenced: an included step needs it. preset: it
-stands for no call, and is a parameter."""
+"""success: it succeeded. included, excluded: by request. referenced: an included step needs it. preset: it stands for
+no call, and becomes a parameter."""
 
 
 class Choice(msgspec.Struct, frozen=True, gc=False):
@@ -26,8 +26,8 @@ class Choice(msgspec.Struct, frozen=True, gc=False):
 
 
 def duplicates(recording: Recording, kept: Collection[str]) -> dict[str, str]:
-    """Steps that read again what an earlier one had read, with that one: the same tool, arguments and answer. A step
-    that got another answer has seen a change, so it is none; neither is one that is `kept` on request."""
+    """Reads that repeat an earlier one, by name, with the earlier one: same tool, arguments and answer. A step with
+    another answer has seen a change, so it is no duplicate; nor is one that is `kept` on request."""
     found: dict[str, str] = {}
     first: dict[tuple[str, bytes], RecordedStep] = {}
     for step in recording.steps:
@@ -48,12 +48,12 @@ def select(
     exclude: Collection[str],
     repeated: Mapping[str, str],
 ) -> dict[str, Choice]:
-    """By name, in order of arrival. `inputs` refer to the first of duplicates already, as `output` does."""
+    """Choices by name, in order of arrival. `inputs` and `output` already refer to the first of duplicates."""
     last = recording.last_success()
     needed = heads(None if output is msgspec.UNSET else output)
     kept = repeated.get(last.name, last.name) if last is not None else ""
     found: dict[str, Choice] = {}
-    for step in reversed(recording.steps):  # references go back only, so who needs a step is known before it comes
+    for step in reversed(recording.steps):  # references only go back: users of a step are known first
         choice = _choice(step, step.name in needed, step.name == kept, include, exclude, repeated)
         found[step.name] = choice
         if choice.included:

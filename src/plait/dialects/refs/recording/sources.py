@@ -1,4 +1,4 @@
-"""Values that a recording has seen, found again by what they are: the input, and the outputs of its steps.
+"""Values that a recording has seen, found again by equality: the input, and the outputs of its steps.
 
 Two values are the same if they are equal as JSON: `1` and `1.0`, but not `1` and `"1"` or `true`.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 SHORTEST_WITHIN: Final = 6
-"""Characters of a text that is looked for within another."""
+"""The fewest characters of a text that is searched for within another."""
 _DEEPEST: Final = 30
 """A reference has at most 32 parts."""
 _SHORTEST: Final = 3
@@ -18,20 +18,20 @@ _MEANINGLESS: Final = (-1, 0, 1)
 
 
 class Place(NamedTuple):
-    """Where a value was seen: what a reference to it would say."""
+    """Where a value was seen, as the path of a reference to it."""
 
     head: str
     path: tuple[str, ...]
     tool: str
     ended: int
-    """When it was known, in the order of what happened. That of the input is 0."""
+    """Event number from which it was known; 0 for the input."""
 
 
 class Sources:
     def __init__(self) -> None:
         self._values: dict[bytes, list[Place]] = {}
         self._texts: dict[str, dict[str, list[Place]]] = {}
-        """By their first characters."""
+        """Texts by their first characters."""
 
     def add(self, head: str, value: Any, tool: str = "", ended: int = 0) -> None:
         prints: dict[int, bytes] = {}
@@ -46,12 +46,12 @@ class Sources:
                 texts.setdefault(each, []).append(place)
 
     def same(self, value: Any, before: int) -> list[Place]:
-        """Where this value was seen before something began, the latest first."""
+        """The places where this value was seen before event number `before`, the latest first."""
         return _latest(self._values.get(fingerprint(value), ()), before)
 
     def within(self, text: str, before: int) -> Iterator[tuple[int, str, list[Place]]]:
-        """Texts that stand in this one at the borders of words, with where they begin. They don't overlap: of those
-        that begin at the same place the longest is taken."""
+        """Known texts within this one at word boundaries, with their offsets. They don't overlap: of those that begin
+        at the same offset the longest is taken."""
         at = 0
         while at <= len(text) - SHORTEST_WITHIN:
             found = self._longest(text, at, before) if _is_border(text, at) else None
@@ -72,7 +72,7 @@ class Sources:
 
 
 def has_meaning(value: Any) -> bool:
-    """Whether finding it again says anything: `true` and `1` are everywhere."""
+    """Whether a match is significant: `true` and `1` are everywhere."""
     match value:
         case None | bool():
             return False
@@ -85,7 +85,7 @@ def has_meaning(value: Any) -> bool:
 
 
 def fingerprint(value: Any, known: dict[int, bytes] | None = None) -> bytes:
-    """Equal for equal JSON. `known` collects those of the parts, by their identity."""
+    """Equal for equal JSON. `known` collects the fingerprints of the parts, by their identity."""
     match value:
         case dict():
             parts = sorted((key, fingerprint(each, known)) for key, each in cast("dict[str, Any]", value).items())

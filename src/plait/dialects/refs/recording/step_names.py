@@ -1,4 +1,4 @@
-"""Names of recorded steps: predictable, so that whoever calls a tool can refer to its result without being told."""
+"""Names of recorded steps: predictable, so that a caller can refer to a result without being told its name."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _NUMBERED: Final = re.compile(r"(?P<base>.+)_(?P<number>[1-9][0-9]*)")
 _LONGEST: Final = 48
 _NAMELESS: Final = "tool"
 _DIGITS: Final = 9
-"""Of a number that anyone may have chosen."""
+"""The most digits of a number that a caller may have chosen."""
 
 
 def base_of(tool: str) -> str:
-    """The bare name of a tool, without its server, as a name of steps."""
+    """The bare name of a tool, without its server, as a step name."""
     joined = _RUNS.sub("_", _OTHER.sub("_", tool.lower()))
     found = f"t_{joined}" if joined[:1].isdigit() else joined
     return found[:_LONGEST].rstrip("_") or _NAMELESS
 
 
 def next_number(base: str, counters: Mapping[str, int]) -> int:
-    """Numbers count up by arrival and are never given twice, also when a step was taken away."""
+    """The next number: numbers count up by arrival and are never reused, even if a step was removed."""
     return counters.get(base, 0) + 1
 
 
@@ -44,7 +44,7 @@ def counted(name: str, counters: Mapping[str, int]) -> dict[str, int]:
 
 
 def name_flaw(name: str) -> str | None:
-    """Why this can't be the name of a step: the code of the flaw."""
+    """The code of the flaw that makes this an invalid step name, or None."""
     if name in RESERVED:
         return "reserved_name"
     return None if is_step_name(name) else "bad_name"

@@ -1,7 +1,7 @@
-"""Literals that were probably taken from somewhere: each with the reference that could stand in its place.
+"""Literals that were probably copied from somewhere: each with the reference that could replace it.
 
-A caller who writes `42` where it might have written `@get_user_1.id` has recorded a workflow for one user. What is
-suggested here makes it one for all of them; nothing of it is applied unless somebody accepts it.
+A caller who writes `42` instead of `@get_user_1.id` has recorded a workflow for one user. The suggestions generalize
+it to all users; none is applied unless someone accepts it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LARGE_NUMBER: Final = 10
 _ALTERNATIVES: Final = 5
 
 Kind = Literal["match", "text", "input", "secret"]
-"""match: equal to a value that was seen. text: one is part of it. input: it could be a parameter. secret: it should."""
+"""match: equal to a value that was seen. text: contains one. input: could be a parameter. secret: should be one."""
 
 
 class Alternative(msgspec.Struct, frozen=True, gc=False):
@@ -50,21 +50,21 @@ class Suggestion(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     id: str
     step: str
     pointer: str
-    """Into the step's input."""
+    """The place in the step's input."""
     value: Any
-    """What stands there; null for a secret."""
+    """The literal; null for a secret."""
     ref: str
     kind: Kind
     confidence: int
-    """In percent."""
+    """Percent."""
     why: str
     alternatives: tuple[Alternative, ...]
     start: int | None = None
-    """Where the value begins in its text, if it is a part of one."""
+    """The offset of the value in its text, if it is a part of one."""
 
 
 class _Site(msgspec.Struct, frozen=True, gc=False):
-    """A place in a recorded input, and what a reference there could replace."""
+    """A place in a recorded input, and the value that a reference could replace."""
 
     step: RecordedStep
     path: tuple[str, ...]
@@ -101,7 +101,7 @@ class _Site(msgspec.Struct, frozen=True, gc=False):
 
 
 class Suggestions:
-    """Of one recording. `left_out` are steps that must not become sources, because someone excluded them."""
+    """The suggestions for one recording. `left_out` are steps that can't be sources, because they were excluded."""
 
     def __init__(self, recording: Recording, left_out: Iterable[str] = ()) -> None:
         self._recording = recording
@@ -117,7 +117,7 @@ class Suggestions:
         return [found for step in self._recording.steps if step.tool for found in self._below(step, (), step.input)]
 
     def _below(self, step: RecordedStep, path: tuple[str, ...], stored: Any) -> Iterator[Suggestion]:
-        """Of the parts of an object or a list. The whole input of a step is never replaced."""
+        """Suggestions for the parts of an object or a list. The whole input of a step is never replaced."""
         items: Iterable[tuple[str, Any]] = ()
         if isinstance(stored, dict):
             items = cast("dict[str, Any]", stored).items()
@@ -167,7 +167,7 @@ class Suggestions:
             yield site.suggestion([self._promotion(site)])
 
     def _compound(self, site: _Site, stored: Any) -> Iterator[Suggestion]:
-        """A list of plain values is one parameter, rather than many of the same name."""
+        """A list of plain values becomes one parameter, rather than several with the same name."""
         whole = site.suggestion([self._promotion(site)]) if _is_plain_list(site.value) else None
         below = list(self._below(site.step, site.path, stored))
         if whole is not None and all(each.kind == "input" for each in below):

@@ -1,4 +1,4 @@
-"""The steps of a template, from the recorded ones that were selected."""
+"""The steps of a template, made from the selected recorded steps."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _RESULT: Final = "result"
 
 
 class Naming:
-    """What names of a recording are called in the template."""
+    """The names of recorded steps in the template."""
 
     def __init__(self, renamed: Mapping[str, str], parameters: Mapping[str, str]) -> None:
-        """`parameters`: results that were set without a tool, which the template takes as its input."""
+        """`parameters` are results that were set without a tool, which the template takes as input."""
         self._renamed = renamed
         self._parameters = parameters
 
@@ -37,7 +37,7 @@ class Naming:
 
 
 def moved(value: Any, repeated: Mapping[str, str]) -> Any:
-    """With references to the first of duplicates."""
+    """A value with references to the first of duplicates."""
     return Naming(repeated, {}).rewritten(value) if repeated else value
 
 
@@ -51,7 +51,7 @@ def tool_step(step: RecordedStep, input: Any, after: Sequence[str], naming: Nami
 
 
 def return_step(output: Any, steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Ends the template with its output, after everything else: nothing that was recorded is left undone."""
+    """Returns the template's output after all other steps, so that every recorded step is replayed."""
     taken = {step["name"] for step in steps}
     name = next(name for number in range(len(taken) + 1) if (name := _numbered(number)) not in taken)
     waited = {before for step in steps for before in (*heads(step["input"]), *step.get("dependsOn", ()))}

@@ -1,7 +1,7 @@
-"""A tool's input schema as a recording shows it: wherever a value may stand, a reference may stand, too.
+"""A tool's input schema as a recording shows it: wherever a value is allowed, a reference is allowed, too.
 
 Clients check arguments before they send them, so a schema that asks for a number would keep references out. The real
-server checks what they stand for. Nothing that was accepted before is refused by the widened schema.
+server checks the resolved values. The widened schema refuses nothing that was accepted before.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _DEFINITIONS: Final = ("$defs", "definitions")
 _ONE_SAME: Final = ("then", "else")
 _LIST_SAME: Final = ("allOf", "anyOf", "oneOf")
 _MAP_SAME: Final = ("dependentSchemas",)
-"""`below`: of values in the value. `same`: of the value itself, which is widened where those stand."""
+"""`below`: for values inside the value. `same`: for the value itself, which is widened where it stands."""
 
 _OF_STRINGS: Final = frozenset(("const", "enum", "format", "if", "maxLength", "minLength", "not", "pattern"))
-"""Keywords that may refuse a string that has the right type."""
+"""Keywords that may refuse a string of the right type."""
 _NOTES: Final = ("title", "description", "default", "deprecated", "examples")
 
 
 def widened(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The root stays what it is: arguments are an object, and only what is in it can be a reference."""
+    """The root is not widened: arguments are an object, and only what is in it can be a reference."""
     return _Widening(schema).whole()
 
 
@@ -44,7 +44,7 @@ class _Widening:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self._moved: dict[str, str] = {}
-        """Pointers into the schema that widening would break, and the names of definitions that replace them."""
+        """Pointers into the schema that widening would break, and the definitions that replace them."""
         self._added: dict[str, Any] = {}
 
     def whole(self) -> dict[str, Any]:
@@ -54,9 +54,9 @@ class _Widening:
         return found
 
     def _value(self, schema: Any) -> Any:
-        """Of a value that may be a reference instead."""
+        """The schema of a value that may be a reference instead."""
         if not isinstance(schema, Mapping):
-            return schema  # true takes everything, false says that nothing may be there
+            return schema  # true accepts anything, false means that there must be no value
         found = cast("Mapping[str, Any]", schema)
         wide = self._inside(found)
         if _takes_references(found):
@@ -67,7 +67,7 @@ class _Widening:
         return {**notes, "anyOf": [wide, dict(REFERENCE)]}
 
     def _same(self, schema: Any) -> Any:
-        """Of a value whose own schema is elsewhere."""
+        """Another schema of a value whose own schema is widened elsewhere."""
         return self._inside(cast("Mapping[str, Any]", schema)) if isinstance(schema, Mapping) else schema
 
     def _inside(self, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class _Widening:
             for key in keys:
                 if isinstance(found.get(key), list):
                     found[key] = [widen(each) for each in found[key]]
-        if "oneOf" in found:  # a reference fits several of them
+        if "oneOf" in found:  # a reference matches several of them
             choices = {"anyOf": found.pop("oneOf")}
             found |= {"allOf": [*found.get("allOf", ()), choices]} if "anyOf" in found else choices
         if isinstance(pointer := found.get("$ref"), str):
@@ -92,7 +92,7 @@ class _Widening:
         return found
 
     def _pointer(self, pointer: str) -> str:
-        """Where the target is in the widened schema."""
+        """The pointer to the target in the widened schema."""
         if not pointer.startswith("#/") or _is_definition(pointer):
             return pointer
         if pointer not in self._moved:
@@ -102,7 +102,7 @@ class _Widening:
             taken = {*self._root.get("$defs", {}), *self._added}
             name = next(name for number in range(len(taken) + 1) if (name := f"ref_{number + 1}") not in taken)
             self._moved[pointer] = f"#/$defs/{name}"
-            self._added[name] = {}  # known before it is widened: it may refer to itself
+            self._added[name] = {}  # registered before it is widened, since it may refer to itself
             self._added[name] = self._value(target)
         return self._moved[pointer]
 
@@ -112,7 +112,7 @@ def _is_definition(pointer: str) -> bool:
 
 
 def _takes_references(schema: Any) -> bool:
-    """Whether a string with a reference passes as it is. What is pointed to is widened itself."""
+    """Whether a string with a reference is already accepted. The target of a `$ref` is widened itself."""
     if not isinstance(schema, Mapping):
         return schema is not False
     found = cast("Mapping[str, Any]", schema)

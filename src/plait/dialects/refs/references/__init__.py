@@ -1,1 +1,1 @@
-"""`@ref` strings: read, and replaced by the values they name. Pure functions of a definition and of a run's values."""
+"""`@ref` strings: parsed, and replaced by the values they name. Pure functions of a definition and a run's values."""

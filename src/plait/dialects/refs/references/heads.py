@@ -1,4 +1,4 @@
-"""The names that references start with."""
+"""The first names of references."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Place(NamedTuple):
     pointer: str
     token: Ref | Malformed
     whole: bool
-    """It is all that its string holds."""
+    """Whether it is its entire string."""
 
 
 def heads(value: Any) -> set[str]:
-    """The names that a value may depend on: those of steps, as far as a definition has them."""
+    """The names that a value may depend on: those of steps, if the definition has them."""
     return {place.token.head for place in places(value) if isinstance(place.token, Ref)} - RESERVED
 
 
 def places(value: Any, pointer: str = "") -> Iterator[Place]:
-    """Every token of a value, with where it stands."""
+    """Every token in a value, with its place."""
     if isinstance(value, str):
         if "@" in value:
             template = parse(value)

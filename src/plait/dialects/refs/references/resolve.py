@@ -1,6 +1,6 @@
-"""References replaced by the values they name. It never fails: what is missing is left out and listed.
+"""Replaces references by the values they name. It never fails: what is missing is left out and listed.
 
-Values that were put in are not looked at again, so no output can bring in a reference of its own.
+Inserted values are not searched again, so no output can introduce a reference of its own.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from .heads import CTX, INDEX, INPUT, ITEM
 from .template import Malformed, Ref, Template, parse
 
 MAX_BYTES: Final = 16 * 1024 * 1024
-"""Of what references bring in: a few of them could name one large value thousands of times."""
+"""Bytes that references bring in: a few of them could name one large value thousands of times."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """What the heads of references stand for."""
+    """The values of the heads of references."""
 
     input: Any = None
     outputs: Mapping[str, Any] = {}
-    """Of the steps that a value may name; `None` for one that was skipped, failed or returned nothing."""
+    """Outputs of the steps that a value may name; `None` for one that was skipped, failed or returned nothing."""
     item: Any = MISSING
     index: Any = MISSING
     ctx: Mapping[str, Any] = {}
@@ -38,20 +38,20 @@ class Scope(msgspec.Struct, frozen=True):
 class Resolution(NamedTuple):
     value: Any
     unresolved: list[str]
-    """References to what is not there, as they are written; each once."""
+    """References to missing values, as written; each once."""
     too_large: bool = False
-    """References bring in more than `MAX_BYTES`: those past it are null."""
+    """Whether references bring in more than `MAX_BYTES`: those past it are null."""
 
 
 def resolve(value: Any, scope: Scope) -> Resolution:
-    """Any JSON, with references in its strings; keys are not looked at."""
+    """Resolves the references in the strings of any JSON value; keys are left alone."""
     work = _Resolving(scope)
     found = work.value(value)
     return Resolution(None if found is MISSING else found, list(work.unresolved), work.size > MAX_BYTES)
 
 
 def lookup(ref: Ref, scope: Scope) -> Any:
-    """What a reference names, or `MISSING`."""
+    """The value that a reference names, or `MISSING`."""
     match ref.head:
         case "input":
             start = scope.input
@@ -69,7 +69,7 @@ def lookup(ref: Ref, scope: Scope) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value in the midst of a text."""
+    """The form of a value within a text."""
     match value:
         case None:
             return ""
@@ -82,7 +82,7 @@ def as_text(value: Any) -> str:
 
 
 class _Resolving:
-    """One value, as far as it is resolved."""
+    """The resolution of one value, in progress."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope

@@ -1,4 +1,4 @@
-"""A string with `@ref` tokens in it, read once.
+"""A string with `@ref` tokens, parsed once.
 
 A string is read from left to right, by runs of k consecutive `@`:
 
@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 _NAME: Final = r"[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?"
-"""A hyphen at its end is text."""
+"""A hyphen at the end is text."""
 _NUMBER: Final = r"[0-9]{1,18}"
 _PLAIN: Final = re.compile(rf"(?P<head>{_NAME})(?P<path>(?:\.{_NAME}|\.{_NUMBER}(?![A-Za-z0-9_])|\[{_NUMBER}\])*)")
 _BRACED: Final = re.compile(
@@ -32,17 +32,17 @@ _KEPT: Final = 4_096
 
 
 class Ref(msgspec.Struct, frozen=True, gc=False):
-    """A token. Its head may be unknown, and then it is text."""
+    """A token; text if its head is unknown."""
 
     text: str
-    """As it is written."""
+    """The token as written."""
     head: str
     path: tuple[str, ...] = ()
     braced: bool = False
 
 
 class Malformed(msgspec.Struct, frozen=True, gc=False):
-    """Braces that hold no reference. They stay as they are written."""
+    """Braces without a valid reference. They stay as written."""
 
     text: str
 
@@ -55,7 +55,7 @@ class Template(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def whole(self) -> Ref | None:
-        """The reference that is the whole string."""
+        """The reference that is the whole string, if any."""
         only = self.parts[0] if len(self.parts) == 1 else None
         return only if isinstance(only, Ref) else None
 
@@ -102,7 +102,7 @@ def _parts(text: str) -> list[Part]:
 
 
 def _token(text: str, marks: re.Match[str]) -> Part:
-    """What a run of `@` stands for; text has the marks alone."""
+    """The meaning of a run of `@`; as text, only the marks."""
     start, end = marks.span()
     if _BEGINS.match(text, end) is None:
         return marks[0]
@@ -131,7 +131,7 @@ def _path(text: str) -> tuple[str, ...]:
 
 
 def _quoted_path(text: str) -> tuple[str, ...] | None:
-    """None if a key is no JSON string."""
+    """None if a key is not a JSON string."""
     try:
         return tuple(
             msgspec.json.decode(part["key"], type=str) if part["key"] else part["name"] or part["index"]

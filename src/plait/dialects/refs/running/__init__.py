@@ -1,1 +1,1 @@
-"""Runs of the dialect: what each input comes to, as pure functions of the state."""
+"""Runs of the dialect: their decisions, as pure functions of the state."""

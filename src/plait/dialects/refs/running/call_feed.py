@@ -1,4 +1,4 @@
-"""The log of a recording as the calls that came: which step each of them is. Short, for those who look for one."""
+"""The log of a recording as a list of its calls, with the step of each: short, for clients that look for one."""
 
 from __future__ import annotations
 

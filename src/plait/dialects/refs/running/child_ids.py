@@ -1,4 +1,4 @@
-"""How child runs are called: after their parent and the step that started them."""
+"""Ids of child runs: after their parent and the step that started them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from plait.kernel.ids import RunId
 from .state import work_id
 
 _LONGEST: Final = 200
-"""Characters. Workflows call themselves: names of names would grow without end."""
+"""Characters. Workflows may call themselves: nested names would grow without end."""
 
 
 def child_id(run_id: RunId, step: str, index: int | None, generation: int) -> RunId:
-    """One that is started again, because the run was resumed, is another run."""
+    """The id of a child. One that is started again because its parent was resumed is another run."""
     again = f":{generation + 1}" if generation else ""
     found = f"{run_id}:{work_id(step, index)}{again}"
     if len(found) <= _LONGEST:

@@ -1,4 +1,4 @@
-"""Steps that are runs themselves: `workflow`, and the engine's own tool that starts a run of a saved workflow."""
+"""Steps that are child runs: `workflow`, and the engine's own tool that starts a saved workflow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class BadRequest(Exception):
-    """The input of a step does not say which run to start."""
+    """The input of a step does not specify which run to start."""
 
 
 def is_child(step: StepPlan) -> bool:
@@ -49,12 +49,12 @@ def _waits(step: StepPlan, input: Raw) -> bool:
 
 
 def child_of(builder: DecisionBuilder, step: StepPlan, index: int | None, work: Work) -> StartChild:
-    """Raises `BadRequest`."""
+    """The effect that starts a step's child; raises `BadRequest`."""
     info = builder.context.info
     token = TaskToken(work_id(step.name, index))
     run_id = child_id(info.run_id, step.name, index, work.generation)
     waits = _waits(step, work.input)
-    # Nothing is given: the child starts without an input, as it must if it takes none
+    # No arguments: the child starts without an input, as it must if it takes none
     given = NULL if work.input == EMPTY else work.input
     dialect, definition, input, deadline = info.dialect, None, given, None
     if step.kind == "tool":
@@ -78,7 +78,7 @@ def child_of(builder: DecisionBuilder, step: StepPlan, index: int | None, work: 
 
 
 def _requested(given: Any) -> tuple[Any, Raw, int | None]:
-    """The definition, the input and the time limit that the tool's arguments ask for."""
+    """The definition, the input and the time limit in the tool's arguments."""
     fields = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     name, timeout = fields.get("workflow_collection_id"), fields.get("timeoutMs")
     if not isinstance(name, str) or not name:
@@ -93,7 +93,7 @@ def _requested(given: Any) -> tuple[Any, Raw, int | None]:
 
 
 def started_output(builder: DecisionBuilder, step: StepPlan, index: int | None, work: Work) -> Raw:
-    """Of a child that nobody waits for."""
+    """The output of a step whose child nobody waits for."""
     id = caller_id(child_id(builder.context.info.run_id, step.name, index, work.generation))
     return Raw(_encode({"id": id} if step.kind == "workflow" else {"item": {"id": id}}))
 

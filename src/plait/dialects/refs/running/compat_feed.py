@@ -1,4 +1,4 @@
-"""The log in the three event names that readers of earlier workflows of steps know: section 6 of the spec."""
+"""The log in three event names, for clients of an earlier step format: section 6 of the spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be compensated: every success of a step with a compensator, each iteration, oldest first."""
+"""The compensations of a run: every success of a step with a compensator, each iteration, oldest first."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _task(builder: DecisionBuilder, step: StepPlan, compensator: CompensatorPlan
 
 
 class _StepScope:
-    """What the compensator of a step may name. Its items are read once, however many iterations there are."""
+    """The values that a step's compensator may reference. Its items are decoded once, for all iterations."""
 
     def __init__(self, run: RefsRun, step: StepPlan) -> None:
         self._run = run
@@ -54,7 +54,7 @@ class _StepScope:
         self._items = [] if step.for_each is None else run.items(step) or []
 
     def of(self, done: Done) -> Scope:
-        """The step itself stands for what is compensated: of a `forEach`, for the one iteration."""
+        """The step's own name refers to what is compensated: for a `forEach`, to the one iteration."""
         run, index = self._run, done.index
         outputs = _OwnOutput(run.outputs, self._step, _decode(done.output))
         if index is None:
@@ -64,7 +64,7 @@ class _StepScope:
 
 
 class _OwnOutput(Mapping[str, Any]):
-    """The outputs of a run's steps, with another one for one of them; nothing is copied."""
+    """The outputs of a run's steps, with one of them replaced, without copying."""
 
     def __init__(self, outputs: Mapping[str, Any], step: str, output: Any) -> None:
         self._outputs = outputs

@@ -1,4 +1,4 @@
-"""Tokens of compensators: they name the work that is compensated."""
+"""Tokens of compensators: they contain the token of the work that is compensated."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ COMPENSATE = "compensate:"
 
 
 def compensator_token(done: Done) -> TaskToken:
-    """One that was done again, because the run was resumed, has a compensator of its own."""
+    """The token of a compensator. Work that was redone because the run was resumed has a compensator of its own."""
     return TaskToken(f"{COMPENSATE}{work_id(done.step, done.index)}/{done.generation}")
 
 
 def compensated(token: TaskToken) -> tuple[str, int | None] | None:
-    """The work that a compensator is for; None if the token is not that of one."""
+    """The token of the work that a compensator is for; None if `token` is no compensator's."""
     if not token.startswith(COMPENSATE):
         return None
     return split_id(token.removeprefix(COMPENSATE).rpartition("/")[0])

@@ -1,4 +1,4 @@
-"""What `@ctx` stands for."""
+"""The value of `@ctx`."""
 
 from __future__ import annotations
 

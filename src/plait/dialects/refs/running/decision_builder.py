@@ -1,4 +1,4 @@
-"""One decision as it grows: what is recorded is folded at once."""
+"""One decision as it grows: recorded events are folded at once."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .refs_run import RefsRun
 from .state import RefsState
 
 CHILDREN_AT_ONCE: Final = 200
-"""That one decision starts; the rest follow with the next ones."""
+"""Children that one decision starts; later decisions start the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What does not change from decision to decision."""
+    """What stays the same between decisions."""
 
     info: RunInfo
     limits: Limits
@@ -36,9 +36,9 @@ class DecisionBuilder:
     folding: Folding
     decision: Decision = field(default_factory=Decision)
     over: bool = False
-    """The run has ended, or ends with this decision: what comes now is late, and nothing begins."""
+    """Whether the run has ended, or ends with this decision: new results are late, and nothing starts."""
     children: int = 0
-    """Started by this decision."""
+    """The number of children started by this decision."""
 
     def record(self, event: Event) -> None:
         self.decision.events.append(event)

@@ -1,4 +1,4 @@
-"""Starting what is ready: in list order, and never more tasks at a time than a run may have."""
+"""Starting ready steps: in list order, and never more tasks at once than a run may have."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NULL = b"null"
 
 
 def start_line(builder: DecisionBuilder) -> None:
-    """As many of those that wait in line as there is room for."""
+    """Starts as many of the queued steps as fit."""
     run = builder.run
     while run.line and not builder.over:
         if run.in_flight >= IN_FLIGHT and builder.plan.order[run.line[0]].kind != "workflow":
@@ -42,7 +42,7 @@ def start_line(builder: DecisionBuilder) -> None:
 
 
 def start(builder: DecisionBuilder, step: StepPlan, index: int | None) -> None:
-    """Its input is resolved now, once, and recorded."""
+    """Starts a step; its input is resolved now, once, and recorded."""
     run = builder.run
     found = resolve(step.input, run.scope_of(step, index))
     input = Raw(_encode(found.value))

@@ -1,4 +1,4 @@
-"""How a run ends: what it returns, or why it failed."""
+"""The end of a run: what it returns, or why it failed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEADLINE = "deadline_exceeded"
 
 
 def complete_all(builder: DecisionBuilder) -> None:
-    """Every step is settled."""
+    """Completes the run because every step is settled."""
     terminals, run = builder.plan.terminals, builder.run
     if len(terminals) == 1:
         output = run.work(terminals[0]).output
@@ -49,7 +49,7 @@ def fail_run(builder: DecisionBuilder, why: ErrorInfo) -> None:
 
 
 def expire(builder: DecisionBuilder) -> None:
-    """The deadline has passed."""
+    """Fails the run because its deadline has passed."""
     cancel_children(builder, "the run exceeded its deadline")
     fail_run(builder, error(DEADLINE, "Run exceeded its deadline"))
 
@@ -60,7 +60,7 @@ def is_expired(builder: DecisionBuilder) -> bool:
 
 
 def cancel_children(builder: DecisionBuilder, why: str) -> None:
-    """Those that are waited for end with the run; their steps have failed, whatever they still report."""
+    """Cancels the children that the run waits for; their steps have failed, whatever they still report."""
     for name, index, work in list(builder.run.under_way()):
         step = builder.plan.steps[name]
         if is_waited_child(step, work):

@@ -19,11 +19,11 @@ class RefsStarted(Event, frozen=True, tag="refs.started"):
     mode: Mode
     input: Raw
     presets: list[str] = []
-    """Steps whose results are set in advance."""
+    """Steps with preset results."""
     parent: str | None = None
     depth: int = 0
     start_at: Millis | None = None
-    """Its steps wait until then."""
+    """The time until which its steps wait."""
 
 
 class RefsBegun(Event, frozen=True, tag="refs.begun"):
@@ -83,7 +83,7 @@ class RefsResumed(Event, frozen=True, tag="refs.resumed"):
     scope: Literal["failed", "downstream"]
     rerun: list[str]
     renewed: list[str] = []
-    """Those of them that get another idempotency key."""
+    """Ids, of those above, that get another idempotency key."""
     recomputed: list[str] = []
     stale: list[str] = []
     deadline: Millis | None = None
@@ -102,11 +102,11 @@ class CallRecorded(Event, frozen=True, tag="call.recorded", kw_only=True):
     tool: str = ""
     server: str = ""
     input: Raw
-    """As it is stored: with references."""
+    """The stored form, with references."""
     session: str = ""
     call: str = ""
     asks: bool = False
-    """Its sender waits for the result."""
+    """Whether its sender waits for the result."""
     read_only: bool | None = None
     preset: bool = False
 
@@ -128,7 +128,7 @@ class RefsEnded(Event, frozen=True, tag="refs.ended"):
     output: Raw = NULL
     step: str = ""
     returns: Raw = ABSENT
-    """The output of a recording as it was given, with references."""
+    """The output of a recording as given, with references."""
 
 
 RefsEvent = (

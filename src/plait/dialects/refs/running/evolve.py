@@ -39,7 +39,7 @@ _OWN = frozenset(get_args(e.RefsEvent))
 
 
 def begun(event: RunStarted, info: RunInfo, plans: Plans) -> RefsRun:
-    """The run as its start makes it."""
+    """The initial state of a run."""
     data: Any = event.data
     start = data if isinstance(data, RefsStart) else _recorded(data)
     plan = plans.of(start.definition)
@@ -48,7 +48,7 @@ def begun(event: RunStarted, info: RunInfo, plans: Plans) -> RefsRun:
 
 
 def plan_of(state: RefsState, plan: Plan) -> Plan:
-    """A recording has its own, which grows."""
+    """The plan of a run. A recording has its own, which grows."""
     return own_plan(plan, state.recorded) if plan.mode == "recording" else plan
 
 
@@ -66,7 +66,7 @@ class Folding:
         self.plans = plans
         self.at = Millis(0)
         self.changes = 0
-        """Events of steps: those of the kernel, such as a rollback's, change no value that a step may name."""
+        """The number of step events: kernel events, such as a rollback's, change no value that a step may reference."""
 
     def fold(self, event: Event, at: Millis) -> None:
         self.run.state.seq += 1
@@ -102,7 +102,7 @@ class Folding:
         run, step = self.run, self.run.plan.steps[event.step]
         work = run.work(event.step, event.index)
         self._ended(event.step, event.index, work)
-        again = work.status in ("completed", "failed")  # only what a recording is told may replace a result
+        again = work.status in ("completed", "failed")  # only a preset of a recording may replace a result
         work.status, work.output, work.attempts = "completed", event.output, event.attempts
         work.preset, work.late, work.error, work.stale, work.compensated = event.preset, event.late, None, False, False
         if step.compensator is not None and not event.preset and (step.for_each is None or event.index is not None):
@@ -177,7 +177,7 @@ class Folding:
         run.forget_input()
 
     def _recorded_ended(self, name: str, work: Work) -> None:
-        """Steps that read another result than the one that is known now are marked."""
+        """Marks the steps that read a result which has been replaced since."""
         call = self.run.state.recorded.get(name)
         if call is None:
             return
@@ -200,7 +200,7 @@ class Folding:
 
     def refs_forked(self, event: e.RefsForked) -> None:
         for call in self.run.state.recorded.values():
-            call.caller = ""  # who waits for a result waits for the other run
+            call.caller = ""  # callers wait for the other run
         self._patch(event.ops)
 
     def _patch(self, ops: list[dict[str, Any]]) -> None:
@@ -230,7 +230,7 @@ class Folding:
         self.run.rebuild(self.run.plan)
 
     def _reset(self, name: str, index: int | None, *, renewed: bool) -> None:
-        """It begins anew. What a tool has answered is kept, for its transform."""
+        """Resets the work, but keeps the answer of a tool, for its transform."""
         state = self.run.state
         old = self.run.work(name, index)
         if index is None and name in state.loops and name not in state.steps:
@@ -254,7 +254,7 @@ class Folding:
             state.loops.pop(name, None)
 
     def _generation(self, name: str, index: int | None, old: Work) -> int:
-        """Of a loop that begins anew, the highest of its iterations: they go on from there."""
+        """The highest generation of a restarted loop's iterations, which continue from there."""
         loop = self.run.state.loops.get(name) if index is None else None
         works = () if loop is None else loop.works.values()
         return max((old.generation, *(work.generation for work in works)))

@@ -1,4 +1,4 @@
-"""Errors of steps, and of the runs that they end."""
+"""Errors of steps, and of the runs that they fail."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def error(code: str, message: str, cause: ErrorInfo | None = None) -> ErrorInfo:
 
 
 def of_task(step: StepPlan, found: ErrorInfo, *, transform: bool = False) -> ErrorInfo:
-    """The kernel's own errors in the words of the dialect."""
+    """Translates the kernel's own errors to those of the dialect."""
     kind = "code" if transform else step.kind
     if found.code == "task.timeout":
         limit = 10_000 if transform else round((step.timeout or 0) * 1000)
@@ -33,12 +33,12 @@ def of_task(step: StepPlan, found: ErrorInfo, *, transform: bool = False) -> Err
 
 
 def got_an_answer(found: ErrorInfo | None) -> bool:
-    """Whether whoever did the work has said so: to ask again under the same key would get the same answer."""
+    """Whether the error is an answer from whoever did the work: the same key would get the same answer again."""
     return found is not None and found.code not in _UNANSWERED
 
 
 def of_run(id: str, found: ErrorInfo, attempts: int = 1) -> ErrorInfo:
-    """Why a run failed: one of its steps did."""
+    """The error of a run that failed because of a step."""
     label = f'Step "{id}"'
     cause = of_operation(found, id, label, attempts)
     return ErrorInfo(found.code, f"{label} failed: {found.message}", cause=cause)

@@ -1,4 +1,4 @@
-"""A fork: another run with the same past up to some event, perhaps with other steps."""
+"""A fork: another run with the same history up to some event, perhaps with other steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .state import split_id
 
 
 def fork(run: RefsRun, source: RunId, at: int | str | None, edits: Mapping[str, Any], plans: Plans) -> ForkPlan:
-    """`at` is the number of the last event that it shares, or a step that it does again."""
+    """`at` is the number of the last shared event, or a step to redo."""
     state = run.state
     last = state.end_seq - 1 if state.end_seq else state.seq
     upto = last if at is None else at if isinstance(at, int) else _before(run, at)
@@ -33,7 +33,7 @@ def fork(run: RefsRun, source: RunId, at: int | str | None, edits: Mapping[str, 
 
 
 def _before(run: RefsRun, id: str) -> int:
-    """The event before a step was started."""
+    """The number of the event before the step was started."""
     work = run.find(*split_id(id))
     if work is None or not work.began:
         raise InvalidInput("kernel.bad_fork", f'step "{id}" has not begun', fix="name one that has, or an event")

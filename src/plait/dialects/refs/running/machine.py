@@ -1,4 +1,4 @@
-"""The machine of the `refs` dialect: what each input of a run comes to."""
+"""The machine of the `refs` dialect: what follows from each input of a run."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class RefsMachine:
         self._folding: Folding | None = None
         self._reopened = False
         self._loaded = True
-        """Nothing was decided since it was made: what its state has as under way was, when another process had it."""
+        """Whether nothing was decided since it was loaded: work in flight in its state belonged to a previous owner."""
         self._forked = False
-        """Nothing of what its log has as under way is: another run's past was copied."""
+        """Whether this is a fresh fork, where nothing that its copied log has in flight really is."""
         self._compensations: tuple[int, list[Task]] = (-1, [])
-        """And after how many changes: a rollback asks for them again after each one."""
+        """Cached compensations, with the number of changes behind them: a rollback asks for them after each one."""
 
     @property
     def run(self) -> RefsRun:
@@ -85,10 +85,10 @@ class RefsMachine:
 
     def evolve(self, event: Event, at: Millis) -> None:
         if self._reopened and isinstance(event, RunReopened):
-            self._reopened = False  # it was folded when it was decided
+            self._reopened = False  # already folded when it was decided
         elif isinstance(event, RunStarted):
             self._take(begun(event, self.context.info, self._plans))
-        elif self._folding is not None:  # else it was cancelled before it was started
+        elif self._folding is not None:  # otherwise it was cancelled before it was started
             self._forked = self._forked or isinstance(event, RefsForked)
             self._folding.fold(event, at)
 
@@ -113,7 +113,7 @@ class RefsMachine:
 
     @property
     def adds_dead_letters(self) -> bool:
-        """A failed call of a recording is for its caller to repeat; it adds none."""
+        """True for recordings: only `AddDeadLetter` adds one, and a failed call is for its caller to repeat."""
         return self._run is not None and self._run.state.mode == "recording"
 
     def backlog(self) -> int:
@@ -162,9 +162,9 @@ class RefsMachine:
             case Message():
                 self._message(builder, input)
             case Loaded():
-                builder.run.rebuild(builder.plan)  # folding does not get steps in line
+                builder.run.rebuild(builder.plan)  # folding does not queue steps
                 if input.how == "fork" and not builder.over and builder.plan.start_at is None:
-                    begin(builder)  # one with a start time has its timer
+                    begin(builder)  # with a start time, its timer begins it
                 if not builder.over and builder.state.begun:
                     finish_decision(builder)
             case Resume():
@@ -224,12 +224,12 @@ class RefsMachine:
                 assert_never(request.mode)
         self._reopened = builder.decision.reopen is not None
 
-    # -- what must be under way ----------------------------------------------------------------------------------
+    # -- effects in flight ---------------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         builder = self._builder(now)
         if builder.state.mode == "recording":
-            return []  # a call that was cut off is not repeated
+            return []  # an interrupted call is not repeated
         found = under_way_effects(builder)
         if self._forked:
             self._forked = False
@@ -257,7 +257,7 @@ class RefsMachine:
         return None if self._run is None else view.details(self._run)
 
     def close(self) -> None:
-        """Holds nothing of the world."""
+        """Does nothing: the machine holds no resources."""
 
 
 def _ended() -> Conflict:
@@ -265,7 +265,7 @@ def _ended() -> Conflict:
 
 
 def _cancel(builder: DecisionBuilder, request: Cancel) -> None:
-    """What is under way goes on; children that are waited for don't."""
+    """Cancels the children that are waited for; other work goes on."""
     if builder.over:
         return
     builder.effect(ClearTimer(START))

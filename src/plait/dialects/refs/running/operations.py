@@ -1,4 +1,4 @@
-"""Changes to the steps of a run: `add_step`, `replace_step`, `remove_step`, `set_preset`."""
+"""Patches of a run's steps: `add_step`, `replace_step`, `remove_step`, `set_preset`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_OPERATIONS: Final = 500
 
 
 def applied(definition: dict[str, Any], operations: object) -> dict[str, Any]:
-    """All operations, or a refusal; the definition stays as it was."""
+    """Applies all operations, or raises; `definition` itself is not changed."""
     if not isinstance(operations, list) or not operations:
         raise _bad("", "a patch is an array of operations", 'use [{"op": "add_step", "step": {...}}]')
     many = cast("list[Any]", operations)
@@ -37,7 +37,7 @@ def applied(definition: dict[str, Any], operations: object) -> dict[str, Any]:
 
 
 def touched(operations: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Steps that are to begin anew, or are gone."""
+    """Steps that restart or are removed."""
     return [str(each["name"]) for each in operations if each["op"] != "add_step"]
 
 

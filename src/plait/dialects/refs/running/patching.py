@@ -1,4 +1,4 @@
-"""Changing the steps of a run while it runs: all or nothing, and never so that work under way loses its place."""
+"""Patching the steps of a running run: all or nothing, and never so that work in flight loses its place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def patch(builder: DecisionBuilder, given: Patch, plans: Plans) -> None:
 
 
 def check(run: RefsRun, operations: list[dict[str, Any]], plans: Plans) -> None:
-    """Refuses operations that can't be applied, what is no definition then, and changes to what has begun."""
+    """Refuses operations that can't be applied, that make the definition invalid, or that change what has started."""
     changed = applied(_decode(bytes(run.state.definition)), operations)
     for name in touched(operations):
         work = run.state.steps.get(name)
@@ -41,7 +41,7 @@ def check(run: RefsRun, operations: list[dict[str, Any]], plans: Plans) -> None:
 
 
 def preset(builder: DecisionBuilder, message: Message, plans: Plans) -> None:
-    """A message that sets the result of a step which has not started: `{"stepName", "output"}`."""
+    """Applies a message that sets the result of a step which has not started: `{"stepName", "output"}`."""
     body: Any = _decode(message.body)
     fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     name = fields.get("stepName")

@@ -1,4 +1,4 @@
-"""The compiled definitions that runs of this process use: one for each definition, however many runs have it."""
+"""The compiled definitions that runs of this process use: one for each definition, shared by its runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Plans:
         self._known: OrderedDict[bytes, Compiled] = OrderedDict()
 
     def of(self, definition: Raw) -> Plan:
-        """Of a definition as it stands in the log."""
+        """The plan of a definition as recorded in the log."""
         return self._compiled(bytes(definition)).plan
 
     async def prepared(self, definition: Any, *, starting: bool = False) -> Compiled:
@@ -32,9 +32,9 @@ class Plans:
         return self.made(definition, starting=starting)
 
     def made(self, definition: Any, *, starting: bool = False) -> Compiled:
-        """Of a definition that somebody has written; refused with all its flaws."""
+        """The plan of a definition as written; raises with all its flaws."""
         found = self._compiled(msgspec.json.encode(definition))
-        if starting and not found.plan.steps:  # which may be saved, and then started
+        if starting and not found.plan.steps:  # it may be saved, but not started
             compile_refs(definition, starting=True)
         return found
 

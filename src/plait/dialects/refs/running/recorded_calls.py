@@ -16,30 +16,30 @@ from plait.dialects.refs.references.heads import heads
 from plait.kernel.task_inputs import EMPTY
 
 _CONFIG = Config(on_error="continue", on_interrupt="fail")
-"""A failed call is a failed step, and nothing more. One that was cut off is not repeated: its caller decides."""
+"""A failed call is a failed step, and nothing more. An interrupted one is not repeated: its caller decides."""
 _decode = msgspec.json.Decoder().decode
 
 
 class RecordedCall(msgspec.Struct, omit_defaults=True, gc=False):
-    """A tool call, or a result that was set. Mutable, as is all of the state."""
+    """A tool call, or a result that was set. Mutable, like all of the state."""
 
     tool: str = ""
-    """Empty: a preset that stands for no call."""
+    """Empty for a preset that stands for no call."""
     server: str = ""
     input: Raw = EMPTY
-    """As it is stored: with references."""
+    """The stored form, with references."""
     session: str = ""
     caller: str = ""
-    """The key of the message whose sender waits for the result; empty if nobody does."""
+    """The key of the message whose sender waits for the result; empty if none does."""
     read_only: bool | None = None
-    """Whether its tool is annotated so; None if nobody said."""
+    """Whether its tool is annotated as read-only; None if unknown."""
     began: int = 0
     ended: int = 0
-    """Numbers of events."""
+    """The numbers of the events that started and ended it."""
 
 
 def own_plan(plan: Plan, calls: Mapping[str, RecordedCall]) -> Plan:
-    """A plan that no other run has, with the steps that were recorded."""
+    """A plan that no other run shares, with the steps that were recorded."""
     found = replace(plan, steps={})
     for name, call in calls.items():
         grow(found, name, call)
@@ -47,7 +47,7 @@ def own_plan(plan: Plan, calls: Mapping[str, RecordedCall]) -> Plan:
 
 
 def grow(plan: Plan, name: str, call: RecordedCall) -> StepPlan:
-    """Adds a step at the end."""
+    """Appends a step."""
     input: Any = _decode(call.input)
     needs = frozenset(heads(input) & plan.steps.keys())
     step = StepPlan(

@@ -1,7 +1,7 @@
-"""Recording mode: calls become steps as they come, and are done as every tool step is.
+"""Recording mode: calls become steps as they arrive, and run like all tool steps.
 
 A recording never ends by itself. Each call is a message whose sender waits: it is named, its references are checked,
-it is recorded, and only then is the tool called. The answer comes with the decision on its result.
+it is recorded, and only then is the tool called. The answer is sent with the decision on its result.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ INPUT = "input"
 
 
 def takes(builder: DecisionBuilder, input: Any, *, loaded: bool) -> bool:
-    """Whether this input is another thing to a recording than to other runs; then it is decided here. `loaded`: it is
-    the first since the run was read from disk."""
+    """Decides an input that means something else to a recording than to other runs; returns whether it did. `loaded` is
+    True for the first input since the run was loaded."""
     match input:
         case Message():
             message(builder, input)
@@ -150,7 +150,7 @@ def known(builder: DecisionBuilder) -> Known:
 
 
 def advance(builder: DecisionBuilder) -> None:
-    """Starts calls that wait for nothing any more, in order of arrival, as many as there is room for."""
+    """Starts calls that wait for nothing any more, in order of arrival, as many as fit."""
     run = builder.run
     while run.ready:
         step = builder.plan.order[heapq.heappop(run.ready)]
@@ -184,7 +184,7 @@ def _start(builder: DecisionBuilder, step: StepPlan) -> None:
 
 
 def result(builder: DecisionBuilder, found: TaskResult) -> None:
-    """A tool has answered, or could not be asked."""
+    """Handles the answer of a tool, or the failure to ask it."""
     name = str(found.token)
     if name not in builder.state.recorded or builder.run.work(name).status != "running":
         return
@@ -209,7 +209,7 @@ def _answered(builder: DecisionBuilder, name: str, whole: dict[str, Any]) -> Non
 def fail(
     builder: DecisionBuilder, name: str, why: ErrorInfo, given: dict[str, Any] | None = None, attempts: int = 1
 ) -> None:
-    """A failed call is a failed step; its result is passed on, if it has one."""
+    """Fails the step of a failed call; the tool's result, if any, is passed on to the caller."""
     builder.record(StepFailed(name, why, attempts=attempts, late=builder.over))
     _answer(
         builder, name, {"error": {"code": why.code, "message": why.message}} if given is None else {"result": given}
@@ -229,7 +229,7 @@ def _text(given: dict[str, Any]) -> str:
 
 
 def _cancel_call(builder: DecisionBuilder, body: CancelCallBody) -> None:
-    """Its caller does not want the result any more; the server is told, and the step has failed."""
+    """Cancels a call for its caller: the server is told, and the step fails."""
     calls = builder.state.recorded
     name = next((name for name, call in calls.items() if call.caller == body.call), None)
     if name is None or builder.run.work(name).status not in ("waiting", "running"):
@@ -287,7 +287,7 @@ def bad_preset(pointer: str, what: str) -> InvalidInput:
 
 
 def _ready_value(builder: DecisionBuilder, given: Any, pointer: str) -> Any:
-    """How a value is stored whose references must all be known now."""
+    """The stored form of a value whose references must all be known now."""
     found = read_arguments(given, known(builder))
     flaws = [Flaw(flaw.code, pointer + flaw.pointer, flaw.message) for flaw in found.flaws]
     flaws += [Flaw(BAD_REF, pointer, f"@{name} is still under way; wait for it") for name in found.waits_for]
@@ -296,7 +296,7 @@ def _ready_value(builder: DecisionBuilder, given: Any, pointer: str) -> Any:
     return found.stored
 
 
-# -- ending and going on -----------------------------------------------------------------------------------------------
+# -- stopping and resuming ---------------------------------------------------------------------------------------------
 
 
 def _stop(builder: DecisionBuilder, body: StopBody) -> None:
@@ -314,14 +314,14 @@ def _stop(builder: DecisionBuilder, body: StopBody) -> None:
 
 
 def _last_output(builder: DecisionBuilder) -> Raw:
-    """Of the last call that succeeded."""
+    """The output of the last call that succeeded."""
     calls, run = builder.state.recorded, builder.run
     done = [name for name, call in calls.items() if call.tool and run.work(name).status == "completed"]
     return run.work(max(done, key=lambda name: calls[name].ended)).output if done else NULL
 
 
 def resume(builder: DecisionBuilder, request: Resume) -> None:
-    """More can be recorded; what was under way at the end may still come in."""
+    """Reopens the recording for more calls; work in flight at its end may still be reported."""
     state = builder.state
     if state.status == "running":
         raise Conflict("nothing_to_resume", "the recording is open", fix="call a tool")
@@ -330,14 +330,14 @@ def resume(builder: DecisionBuilder, request: Resume) -> None:
         fix = "give a new one: retry with `deadline_ms`"
         raise Conflict("deadline_passed", "the deadline of the recording has passed", fix=fix)
     builder.decision.reopen = "retry"
-    builder.folding.fold(RunReopened("retry"), builder.now)  # the kernel records it before what is decided here
+    builder.folding.fold(RunReopened("retry"), builder.now)  # the kernel records it before the events of this decision
     builder.record(RefsResumed("failed", [], deadline=request.deadline))
     if due is not None:
         builder.effect(SetTimer(DEADLINE, due))
 
 
 def interrupt(builder: DecisionBuilder) -> None:
-    """The run was read from disk: nobody waits for the calls that it has as under way. They are not repeated, since
-    nobody knows whether they were done."""
+    """Fails the calls in flight after a load: nobody waits for them. They are not repeated, since it is unknown whether
+    they were done."""
     for name in [name for name in builder.state.recorded if builder.run.work(name).status in ("waiting", "running")]:
         fail(builder, name, error("interrupted", "the engine stopped while it was under way; it is not repeated"))

@@ -1,4 +1,4 @@
-"""What is sent to a recording: the bodies of its messages."""
+"""Messages to a recording: their bodies."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 class CallBody(Body, frozen=True, kw_only=True):
     tool: str
-    """As its caller named it, and a template will."""
+    """The name used by the caller, and by the template."""
     arguments: Any = {}
     server: str = ""
-    """Whose tool it is, if that is known."""
+    """The tool's server, if known."""
     bare: str = ""
-    """The tool's name on that server, if `tool` is another."""
+    """The tool's name on that server, if it differs from `tool`."""
     session: str = ""
     read_only: bool | None = None
 
@@ -46,7 +46,7 @@ class StopBody(Body, frozen=True, kw_only=True):
 
 class CancelCallBody(Body, frozen=True, kw_only=True):
     call: str
-    """The id of the message that asked for it."""
+    """The id of the message that requested it."""
 
 
 def read_body(name: str, body: Raw, shape: type[T]) -> T:

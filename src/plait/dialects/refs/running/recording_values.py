@@ -59,7 +59,7 @@ def _value(raw: Raw) -> Any:
 
 
 def problems_with(definition: dict[str, Any]) -> list[Problem]:
-    """What is wrong with a template, and what is probably not meant."""
+    """Errors and warnings of a template."""
     try:
         compiled = compile_refs(definition)
     except InvalidDefinition as error:

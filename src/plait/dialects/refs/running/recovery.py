@@ -1,4 +1,4 @@
-"""What must be under way, from state alone: after a load, in a fork, and when a run goes on."""
+"""The effects that must be in flight, from state alone: after a load, in a fork, and when a run continues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tasks import action_task, transform_task
 
 
 def under_way_effects(builder: DecisionBuilder) -> list[Effect]:
-    """Tasks that were begun and have not ended. Children go on by themselves."""
+    """Tasks that were started and have not ended. Children continue by themselves."""
     found: list[Effect] = []
     for name, index, work in builder.run.under_way():
         step = builder.plan.steps[name]
@@ -24,7 +24,7 @@ def under_way_effects(builder: DecisionBuilder) -> list[Effect]:
 
 
 def fork_effects(builder: DecisionBuilder) -> list[Effect]:
-    """Of a fork: timers and children belong to the run whose past it has."""
+    """Timers and children of a fork: those in its log belong to the original run."""
     found: list[Effect] = []
     start_at = builder.plan.start_at
     if not builder.state.begun and start_at is not None:

@@ -1,10 +1,10 @@
-"""A run in memory: its state, and what follows from it and is kept up to date beside it.
+"""A run in memory: its state, and derived data that is kept up to date beside it.
 
-open_needs  by step, how many of the steps that it needs are not settled
-ready       places of steps that wait for nothing any more, and have not been looked at
-line        places of steps that are to be started, in list order, when there is room
-outputs     what steps returned, read when a reference asks for it
-loops       the items of steps with `forEach`, and how far they are
+open_needs  by step, the number of its dependencies that are not settled
+ready       positions of steps that wait for nothing any more, and have not been visited
+line        positions of steps to be started, in list order, when there is room
+outputs     what steps returned, decoded when a reference asks for it
+loops       the items and the progress of steps with `forEach`
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Outputs(Mapping[str, Any]):
-    """By step; read once. Steps without a result are null."""
+    """Outputs by step, decoded once. Steps without a result are null."""
 
     def __init__(self, run: RefsRun) -> None:
         self._run = run
@@ -57,16 +57,16 @@ class Outputs(Mapping[str, Any]):
 
 
 class LoopRun:
-    """A `forEach` under way: what its state does not say."""
+    """The derived data of a running `forEach`."""
 
     __slots__ = ("failed", "items", "next", "redo", "running", "settled")
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
         self.next = 0
-        """The first iteration that has not begun."""
+        """The first iteration that has not started."""
         self.redo: list[int] = []
-        """Iterations that begin anew, lowest first."""
+        """Iterations to redo, lowest first."""
         self.running = 0
         self.settled = 0
         self.failed = 0
@@ -77,7 +77,7 @@ class LoopRun:
 
     @property
     def first(self) -> int:
-        """The iteration that is to begin next."""
+        """The iteration to start next."""
         return self.redo[0] if self.redo else self.next
 
     def begin(self, index: int) -> None:
@@ -94,7 +94,7 @@ class RefsRun:
         self.rebuild(plan)
 
     def rebuild(self, plan: Plan) -> None:
-        """Works out all that follows from the state."""
+        """Computes all derived data from the state."""
         self.plan = plan
         self.outputs = Outputs(self)
         self.loops: dict[str, LoopRun] = {}
@@ -142,14 +142,14 @@ class RefsRun:
         return found
 
     def append(self, step: StepPlan, *, preset: bool) -> None:
-        """A step that was recorded. One that waits for nothing is ready, unless its result comes with it."""
+        """Appends a recorded step. One without open dependencies is ready, unless it comes with its result."""
         open_needs = self.open_needs[step.name] = sum(not self.is_settled(self.plan.steps[need]) for need in step.needs)
         self.unsettled += 1
         if not open_needs and not preset:
             heapq.heappush(self.ready, step.position)
 
     def find(self, name: str, index: int | None) -> Work | None:
-        """Of an id that somebody wrote; None if there is none."""
+        """Looks up an id given by a user; None if it does not exist."""
         if name not in self.plan.steps:
             return None
         if index is None:
@@ -162,7 +162,7 @@ class RefsRun:
         return work.status in ("completed", "skipped") or (work.status == "failed" and step.on_error == "continue")
 
     def settle(self, name: str, *, again: bool = False) -> None:
-        """A step is settled: those that needed it may be ready now, unless they were before."""
+        """Settles a step: its dependents may become ready, unless they were before."""
         self.outputs.forget(name)
         if again:
             return
@@ -173,7 +173,7 @@ class RefsRun:
                 heapq.heappush(self.ready, self.plan.steps[other].position)
 
     def queue_loop(self, step: StepPlan) -> None:
-        """Its next iteration is to be started, if there is one and it may run beside the others."""
+        """Queues the loop if another iteration is left and may run beside the others."""
         loop = self.loops[step.name]
         assert step.for_each is not None
         if loop.has_more and loop.running < step.for_each.concurrency:
@@ -190,7 +190,7 @@ class RefsRun:
         return self.plan.order[position]
 
     def under_way(self) -> Iterator[tuple[str, int | None, Work]]:
-        """Steps and iterations that run, but for the steps around those iterations."""
+        """Running steps and iterations, except the steps around those iterations."""
         for name in self.plan.steps:
             work = self.state.steps.get(name)
             if work is None or work.status != "running":
@@ -202,11 +202,11 @@ class RefsRun:
                 yield from ((name, index, each) for index, each in loop.works.items() if each.status == "running")
 
     def has_failed(self) -> bool:
-        """Any of its steps or iterations; it may have completed nevertheless."""
+        """Whether any of its steps or iterations failed, even if it completed."""
         loops = (work for loop in self.state.loops.values() for work in loop.works.values())
         return any(work.status == "failed" for work in chain(self.state.steps.values(), loops))
 
-    # -- what references read --------------------------------------------------------------------------------------
+    # -- values for references -------------------------------------------------------------------------------------
 
     @property
     def input(self) -> Any:
@@ -221,7 +221,7 @@ class RefsRun:
         return Scope(self.input, self.outputs, item, index, self.ctx)
 
     def items(self, step: StepPlan) -> list[Any] | None:
-        """What a `forEach` goes through; None if that is no array."""
+        """The items of a `forEach`; None if the value is not an array."""
         assert step.for_each is not None
         ref = step.for_each.ref
         found = lookup(ref, self.scope())
@@ -232,7 +232,7 @@ class RefsRun:
         return [] if found is None and absent else None
 
     def scope_of(self, step: StepPlan, index: int | None) -> Scope:
-        """What the input of a step, or of one of its iterations, may read."""
+        """What the input of a step, or of one of its iterations, may reference."""
         if index is None:
             return self.scope()
         return self.scope(self.loops[step.name].items[index], index)

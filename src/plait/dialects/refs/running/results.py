@@ -1,4 +1,4 @@
-"""What became of the work that a run asked for."""
+"""The results of the work that a run requested."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def task_result(builder: DecisionBuilder, result: TaskResult) -> None:
 
 
 def child_started(builder: DecisionBuilder, child: ChildStarted) -> None:
-    """One that nobody waits for: that it began is all that its step wants."""
+    """Completes the step of a detached child, which only waits for its start."""
     found = _running(builder, child.token)
     if found is None or not is_child(found[0]) or is_waited_child(found[0], found[2]):
         return
@@ -56,7 +56,7 @@ def child_finished(builder: DecisionBuilder, child: ChildFinished) -> None:
         return
     step, index, work = found
     if child.status != "refused" and not is_waited_child(step, work):
-        # It has begun, whatever came of it: the word of that may be on its way still
+        # It has started, whatever became of it: the notice of that may still be in transit
         returned(builder, step, index, started_output(builder, step, index, work), 1)
     elif child.status == "completed":
         returned(builder, step, index, finished_output(step, child), 1)
@@ -69,7 +69,7 @@ def _child_id(builder: DecisionBuilder, step: StepPlan, index: int | None, work:
 
 
 def _running(builder: DecisionBuilder, token: TaskToken) -> tuple[StepPlan, int | None, Work] | None:
-    """The work that a token names, if it is under way: what else comes has been heard before."""
+    """The work of a token, if it is in flight; anything else was reported before."""
     name, index = split_id(token.removesuffix(TRANSFORM))
     work = builder.run.find(name, index)
     if work is None or work.status != "running" or (token.endswith(TRANSFORM) and not work.raw):
@@ -83,7 +83,7 @@ def _running(builder: DecisionBuilder, token: TaskToken) -> tuple[StepPlan, int 
 
 
 def returned(builder: DecisionBuilder, step: StepPlan, index: int | None, output: Raw, attempts: int) -> None:
-    """The work itself is done; perhaps its result is to be reshaped."""
+    """Handles the result of the work itself, which a transform may still reshape."""
     if not step.action.transform:
         complete_work(builder, step, index, output, attempts)
         return
@@ -109,7 +109,7 @@ def complete_work(builder: DecisionBuilder, step: StepPlan, index: int | None, o
 
 
 def _checked(step: StepPlan, output: Raw) -> tuple[Raw, str]:
-    """What is kept of an output, and what is wrong with it."""
+    """The part of an output that is kept, and its flaw."""
     schema = step.schema
     if schema is None:
         return output, ""
@@ -134,7 +134,7 @@ def bail(builder: DecisionBuilder, step: StepPlan) -> None:
 
 
 def fail_work(builder: DecisionBuilder, step: StepPlan, index: int | None, why: ErrorInfo, attempts: int) -> None:
-    """A step or an iteration has failed for good; `onError` says what follows."""
+    """Fails a step or an iteration for good; `onError` decides what follows."""
     builder.record(StepFailed(step.name, why, index, attempts, late=builder.over))
     if builder.over:
         return
@@ -148,7 +148,7 @@ def fail_work(builder: DecisionBuilder, step: StepPlan, index: int | None, why: 
 
 
 def iteration_settled(builder: DecisionBuilder, step: StepPlan) -> None:
-    """There is room for another one, or it was the last."""
+    """Starts the next iteration, or ends the loop after the last one."""
     run = builder.run
     loop = run.loops[step.name]
     if loop.settled == len(loop.items):
@@ -158,7 +158,7 @@ def iteration_settled(builder: DecisionBuilder, step: StepPlan) -> None:
 
 
 def finish_loop(builder: DecisionBuilder, step: StepPlan) -> None:
-    """Its output is an array by position; a failed iteration is null."""
+    """Completes the loop with an array by position; a failed iteration is null."""
     loop = builder.run.state.loops[step.name]
     output = Raw(_encode([loop.works[index].output for index in range(loop.count)]))
     if len(bytes(output)) > MAX_BYTES:

@@ -1,8 +1,8 @@
-"""Going on with a run that has ended: what failed or was not finished runs again, what succeeded stays.
+"""Continuing a run that has ended: what failed or was unfinished runs again, what succeeded stays.
 
-What comes after that is computed anew where that touches nothing outside (skips, code, returns, arrays). Tools,
-functions and workflows that have done their work on a value that may be another now are kept and marked as stale;
-with the scope `downstream` they run again, too.
+Later steps are recomputed where that has no outside effect (skips, code, returns, arrays). Tools, functions and
+workflows that ran on a value that may have changed are kept and marked as stale; with the scope `downstream` they
+run again, too.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Scope = Literal["failed", "downstream"]
 
 @dataclass(slots=True)
 class Resumption:
-    """What a resume comes to."""
+    """What a resume changes."""
 
     rerun: dict[str, bool] = field(default_factory=dict[str, bool])
-    """By id, whether it gets another idempotency key."""
+    """Ids to rerun; True: with another idempotency key."""
     recomputed: list[str] = field(default_factory=list[str])
     stale: list[str] = field(default_factory=list[str])
     changed: set[str] = field(default_factory=set[str])
-    """Steps whose output may be another afterwards."""
+    """Steps whose output may change."""
 
 
 def resume(builder: DecisionBuilder, request: Resume) -> None:
@@ -53,7 +53,7 @@ def resume(builder: DecisionBuilder, request: Resume) -> None:
 
 
 def settle_letter(builder: DecisionBuilder, request: Resume) -> None:
-    """A person has decided about a dead letter: its step alone is tried again."""
+    """Applies a person's decision about a dead letter: only its step is retried."""
     if request.verdict != "retry":
         return
     name, index = split_id((request.token or TaskToken("")).removesuffix(TRANSFORM))
@@ -97,7 +97,7 @@ def _reopen(builder: DecisionBuilder, found: Resumption, scope: Scope, deadline:
     builder.decision.reopen = "retry"
     tokens = [*found.rerun, *(f"{id}{TRANSFORM}" for id in found.rerun)]
     builder.decision.retried = [TaskToken(token) for token in tokens]
-    builder.folding.fold(RunReopened("retry"), builder.now)  # the kernel records it before what is decided here
+    builder.folding.fold(RunReopened("retry"), builder.now)  # the kernel records it before the events of this decision
     renewed = [id for id, again in found.rerun.items() if again]
     builder.record(RefsResumed(scope, list(found.rerun), renewed, found.recomputed, found.stale, deadline))
     builder.over = False
@@ -110,7 +110,7 @@ def _reopen(builder: DecisionBuilder, found: Resumption, scope: Scope, deadline:
 
 
 def begin(builder: DecisionBuilder) -> None:
-    """Of a run that ended, or was copied, before its steps began: they begin now, or when they may."""
+    """Begins the steps of a run that ended, or was forked, before they had begun: now, or at their start time."""
     start_at = builder.plan.start_at
     if builder.state.begun:
         return
@@ -120,11 +120,11 @@ def begin(builder: DecisionBuilder) -> None:
         builder.record(RefsBegun())
 
 
-# -- what runs again ---------------------------------------------------------------------------------------------------
+# -- what is rerun -----------------------------------------------------------------------------------------------------
 
 
 def resumption(run: RefsRun, scope: Scope, only: str | None = None) -> Resumption:
-    """`only`: of what failed, this step or iteration alone; what was undone is done again all the same."""
+    """`only`: of what failed, rerun just this step or iteration; what was compensated is redone in any case."""
     found = Resumption()
     for name in settling_order({step.name: step.needs for step in run.plan.order}):
         step = run.plan.steps[name]
@@ -166,7 +166,7 @@ def _loop(run: RefsRun, step: StepPlan, scope: Scope, only: str | None, found: R
     if around.preset:
         return
     if items_change and any(work.compensated for work in loop.works.values()):
-        found.rerun[step.name] = True  # nothing of it is left that could be kept
+        found.rerun[step.name] = True  # nothing of it is left to keep
         found.changed.add(step.name)
     elif items_change and (step.kind == "code" or not loop.works):
         found.recomputed.append(step.name)
@@ -205,5 +205,5 @@ def _again(work: Work) -> bool:
 
 
 def _renews(step: StepPlan, work: Work) -> bool:
-    """A transform that failed works on what its tool has answered; what was undone is done under another key."""
+    """A failed transform keeps the answer of its tool; what was compensated is redone under another key."""
     return work.compensated or (not work.raw and got_an_answer(work.error))

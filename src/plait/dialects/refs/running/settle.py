@@ -1,4 +1,4 @@
-"""Steps that are settled without any work: set in advance, skipped, returned, or without items. Others get in line."""
+"""Steps that are settled without any work: preset, skipped, returned, or without items. Others are queued."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def advance(builder: DecisionBuilder) -> None:
-    """Settles what can be settled and starts what can be started, until nothing changes; then the run may be done."""
+    """Settles and starts steps until nothing changes; then ends the run if it is done."""
     run = builder.run
     while not builder.over:
         settle_ready(builder)
@@ -38,8 +38,8 @@ def advance(builder: DecisionBuilder) -> None:
 
 
 def _fail_by_what_failed(builder: DecisionBuilder) -> None:
-    """Nothing runs, and nothing can: a step that has failed keeps the others from it. So it is in a fork that was cut
-    off just after the failure, and when one of two dead letters is retried alone."""
+    """Fails the run if nothing runs and nothing can, because a failed step blocks the others: in a fork cut just after
+    the failure, or when only one of two dead letters is retried."""
     for step in builder.plan.order:
         work = builder.run.work(step.name)
         if work.status == "failed" and step.on_error == "fail" and work.error is not None:
@@ -48,7 +48,7 @@ def _fail_by_what_failed(builder: DecisionBuilder) -> None:
 
 
 def settle_ready(builder: DecisionBuilder) -> None:
-    """In list order, also those that become ready meanwhile."""
+    """Settles ready steps in list order, including those that become ready meanwhile."""
     run = builder.run
     while run.ready and not builder.over:
         step = builder.plan.order[heapq.heappop(run.ready)]
@@ -108,7 +108,7 @@ def _open_loop(builder: DecisionBuilder, step: StepPlan) -> None:
 
 
 def _fail(builder: DecisionBuilder, step: StepPlan, why: ErrorInfo) -> None:
-    """The step as a whole, so what holds for iterations does not count."""
+    """Fails the step as a whole: `onError` for iterations does not apply."""
     builder.record(StepFailed(step.name, why, attempts=0))
     if step.config.on_error != "continue":
         fail_run(builder, of_run(step.name, why))

@@ -1,4 +1,4 @@
-"""What is known of a run: all that its events say, as one structure that a snapshot holds."""
+"""The state of a run: all that its events say, as one structure that a snapshot stores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ How = Literal["", "all", "return", "bail", "stop"]
 START = TaskToken("~start")
 """The timer of a delayed start."""
 TRANSFORM = "~transform"
-"""Ends the token of the task that runs a step's `transformCode`."""
+"""Suffix of the token of the task that runs a step's `transformCode`."""
 
 
 class RefsStart(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -32,41 +32,41 @@ class RefsStart(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Work(msgspec.Struct, omit_defaults=True, gc=False):
-    """A step, or one iteration of one. Mutable, as is all of the state: one is made for every step of every run."""
+    """A step, or one iteration of one. Mutable, like all of the state: there is one for every step of every run."""
 
     status: Status = "waiting"
     input: Raw = ABSENT
-    """As it was resolved when it was started."""
+    """The input, resolved when it was started."""
     unresolved: list[str] = []
     output: Raw = NULL
     raw: Raw = ABSENT
-    """What a tool, function or workflow returned, before its transform."""
+    """The result of a tool, function or workflow, before its transform."""
     error: ErrorInfo | None = None
     attempts: int = 0
     generation: int = 0
-    """How often it was begun anew after an answer; part of its idempotency key."""
+    """The number of times it was redone after an answer; part of its idempotency key."""
     started_at: Millis | None = None
     ended_at: Millis | None = None
     began: int = 0
     """The number of the event that started it."""
     preset: bool = False
     late: bool = False
-    """Its result came after the run had ended."""
+    """Whether its result came after the run had ended."""
     stale: bool = False
-    """What it read has changed since."""
+    """Whether a value that it read has changed since."""
     compensated: bool = False
     skipped_by: Raw = ABSENT
     """The condition that was not met."""
     seen: Raw = NULL
-    """The value that the condition was judged on."""
+    """The value that the condition tested."""
 
 
 class Loop(msgspec.Struct, omit_defaults=True, gc=False):
-    """A step with `forEach` that has begun."""
+    """A step with `forEach` that has started."""
 
     count: int
     works: dict[int, Work] = {}
-    """Iterations that have begun, by index."""
+    """Iterations that have started, by index."""
 
 
 class Done(msgspec.Struct, frozen=True, gc=False):
@@ -88,25 +88,25 @@ class RefsState(msgspec.Struct, omit_defaults=True):
     ended_by: str = ""
     """The step that returned or bailed."""
     begun: bool = False
-    """Its steps may run: it waits for no start time any more."""
+    """Whether its steps may run: a delayed start is over."""
     error: ErrorInfo | None = None
     deadline: Millis | None = None
     steps: dict[str, Work] = {}
     loops: dict[str, Loop] = {}
     done: list[Done] = []
-    """In order of completion."""
+    """Successes in order of completion."""
     seq: int = 0
     end_seq: int = 0
     """The number of the event that ended it; 0 while it runs."""
     patches: int = 0
     recorded: dict[str, RecordedCall] = {}
-    """Of a recording, by step in order of arrival."""
+    """Calls of a recording, by step in order of arrival."""
     counters: dict[str, int] = {}
-    """The last number that steps were named with, by base."""
+    """The last number used in step names, by base."""
     returns: Raw = ABSENT
-    """The output of a recording, as it was given."""
+    """The output of a recording, as given."""
     succeeded: str = ""
-    """The step whose success is the last thing that happened: whether it bails out is to be tested."""
+    """The step whose success is the last event: whether it bails out is still to be tested."""
 
 
 def work_id(step: str, index: int | None) -> str:
@@ -114,7 +114,7 @@ def work_id(step: str, index: int | None) -> str:
 
 
 def split_id(id: str) -> tuple[str, int | None]:
-    """A step, and which of its iterations."""
+    """Splits an id into step and iteration."""
     name, bracket, rest = id.partition("[")
     index = rest.removesuffix("]")
     return (name, int(index)) if bracket and index.isascii() and index.isdigit() else (id, None)

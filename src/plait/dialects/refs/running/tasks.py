@@ -1,4 +1,4 @@
-"""Steps as tasks: what a tool, a function or a script is asked for, and under which key."""
+"""Steps as tasks: the request to a tool, a function or a script, and its idempotency key."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def action_task(builder: DecisionBuilder, step: StepPlan, index: int | None, wor
 
 
 def transform_task(builder: DecisionBuilder, step: StepPlan, index: int | None, work: Work) -> Task:
-    """Works on what was returned, alone."""
+    """A task that only transforms what was returned."""
     id = work_id(step.name, index)
     token = TaskToken(id + TRANSFORM)
     input = ScriptInput(JAVASCRIPT, step.action.transform, _NAMES, work.raw)
@@ -41,14 +41,14 @@ def transform_task(builder: DecisionBuilder, step: StepPlan, index: int | None, 
 
 
 def idempotency_key(builder: DecisionBuilder, id: str, generation: int) -> str:
-    """Equal on all attempts, and after a crash; another one only when it is begun anew after an answer."""
+    """Equal on all attempts, and after a crash; changes only when the step is redone after an answer."""
     return f"{builder.context.info.run_id}/{id}/{generation}"
 
 
 def task_input(
     builder: DecisionBuilder, action: Action, input: Raw, id: str, key: str, timeout: float | None = None
 ) -> tuple[str, Any]:
-    """The kind of a task and what it takes. `timeout` is that of code; others have it in their policy."""
+    """The kind of a task and its input. `timeout` is that of code; other kinds have it in their policy."""
     match action.kind:
         case "tool":
             meta = {
@@ -56,7 +56,7 @@ def task_input(
                 "plait/step": id,
                 "plait/idempotency-key": key,
             }
-            whole = builder.plan.mode == "recording"  # its caller gets what the server said
+            whole = builder.plan.mode == "recording"  # its caller gets the server's whole answer
             return TOOL, ToolInput(action.name, input, builder.plan.servers, Raw(_encode(meta)), whole=whole)
         case "function":
             return PYTHON, PythonInput(action.name, input)
@@ -74,7 +74,7 @@ def task_input(
 
 
 def compensator_policy(step: StepPlan, action: Action) -> Policy:
-    """As often as its step is tried, but interrupted ones always again: what was done must be undone."""
+    """Like the policy of its step, but interrupted attempts are always repeated: what was done must be undone."""
     timeout = default_timeout(action.kind)
     grace = SANDBOX_GRACE if action.kind == "code" else 0.0
     return msgspec.structs.replace(step.policy, timeout=None if timeout is None else timeout + grace, recoveries=None)

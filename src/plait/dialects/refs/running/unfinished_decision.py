@@ -1,5 +1,5 @@
-"""What a decision had still to do when a fork was cut off in its middle. Events of one decision are recorded together,
-so that nobody but a fork ever stands between them."""
+"""Completes a decision that a fork was cut off in. Events of one decision are recorded together, so that only a fork
+can ever end between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .results import bail, finish_loop
 
 def finish_decision(builder: DecisionBuilder) -> None:
     if builder.state.how:
-        return  # all was done: who forks the end of a run wants to go on from there
+        return  # all was done: whoever forks the end of a run wants to continue from there
     for step in builder.plan.order:
         if builder.over:
             return

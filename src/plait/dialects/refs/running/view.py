@@ -1,4 +1,4 @@
-"""A run as people see it: its input, its steps, what became of each, and what they read."""
+"""A run as people see it: its input, its steps with their outcomes, and what they read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .refs_run import RefsRun
 from .state import TRANSFORM, Loop, Work, work_id
 
 _ITERATIONS_SHOWN: Final = 1_000
-"""Of one step; those that failed or are under way come first."""
+"""Iterations shown of one step; failed and running ones come first."""
 
 Facts = Mapping[TaskToken, TaskFacts]
 
@@ -130,7 +130,7 @@ def _edges(run: RefsRun) -> Iterator[Edge]:
 
 
 def is_partial(run: RefsRun) -> bool:
-    """It completed, but not all of its steps did."""
+    """Whether it completed, but not all of its steps did."""
     return run.state.status == "completed" and run.has_failed()
 
 

@@ -1,4 +1,4 @@
-"""Why a run is not moving, in a sentence for each reason."""
+"""Why a run does not proceed, in a sentence for each reason."""
 
 from __future__ import annotations
 

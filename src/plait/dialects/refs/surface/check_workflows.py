@@ -1,4 +1,4 @@
-"""`plait check` of workflows in files: every flaw with its place, and what is probably not meant."""
+"""`plait check` of workflows in files: every flaw with its place, and warnings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Alone:
 
 
 async def check_workflows(files: Sequence[str], where: Where | None) -> CheckedFiles:
-    """With the workflows that the namespace has saved, if there is a database or a server."""
+    """Checks with the workflows that the namespace has saved, if there is a database or a server."""
     alone = Alone()
 
     async def warnings(content: dict[str, Any]) -> list[str]:

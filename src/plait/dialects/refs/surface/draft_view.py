@@ -1,4 +1,4 @@
-"""A draft for people: what is in the template and why, what could be a reference, and what is wrong."""
+"""A draft for people: the steps of the template and why, suggested references, and problems."""
 
 from __future__ import annotations
 

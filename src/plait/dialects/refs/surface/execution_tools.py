@@ -1,4 +1,4 @@
-"""`COLLECTION_WORKFLOW_EXECUTION_…`: runs of workflows, in the words of the collection."""
+"""`COLLECTION_WORKFLOW_EXECUTION_…`: runs of workflows, in the terms of the collection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STATUSES: Final = {"completed": "success", "failed": "error", "cancelled": "can
 _FILTERS: Final = {"success": "completed", "error": "failed", "cancelled": "cancelled", "running": "running"}
 _MOST: Final = 500
 _COUNTED: Final = 10_000
-"""Executions; where there are more, `totalCount` says this many, or how far a page was asked for."""
+"""The most executions counted; beyond that, `totalCount` is this number, or the end of the requested page."""
 _EXECUTION: Final = {"executionId": {"type": "string"}}
 
 
@@ -50,7 +50,7 @@ def item_of(detail: dict[str, Any]) -> dict[str, Any]:
 
 
 async def start(call: ToolCall, workflow: str) -> dict[str, Any]:
-    """Starts a saved workflow, as the arguments of a call say."""
+    """Starts a saved workflow with the arguments of a call."""
     given = call.arguments
     more = {name: given[name] for name in ("presets", "start_at_epoch_ms") if given.get(name) is not None}
     if given.get("virtual_mcp_id"):
@@ -73,7 +73,7 @@ async def _create(call: ToolCall) -> Any:
 
 
 async def _list(call: ToolCall) -> Any:
-    """The API has cursors: the pages before the offset are passed over."""
+    """Reads past the pages before the offset, because the API only has cursors."""
     offset, limit = call.number("offset", 0), min(call.number("limit", 50), _MOST)
     status = call.arguments.get("status")
     if status is not None and status not in _FILTERS:
@@ -149,7 +149,7 @@ async def _resume(call: ToolCall) -> Any:
 
 
 async def _found(call: ToolCall, id: str) -> dict[str, Any]:
-    """A run of this dialect."""
+    """Looks up a run of this dialect."""
     detail = await call.api.get(run_path(id))
     if detail["run"]["dialect"] != NAME:
         raise NotFound("run.not_found", f"there is no execution {id!r}", fix="use RUN_GET for runs of other dialects")

@@ -54,5 +54,5 @@ class RefsExtension(Extension):
 
 
 def _is_step(found: Any) -> bool:
-    """Files of catalog steps have `steps`, too, but theirs have no action."""
+    """Whether these are steps of this dialect: catalog steps have no action."""
     return isinstance(found, dict) and "action" in cast("dict[str, Any]", found)

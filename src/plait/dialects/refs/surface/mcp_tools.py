@@ -1,4 +1,4 @@
-"""What the dialect adds to the MCP server: saved workflows, their executions, and one tool to start each of them."""
+"""What the dialect adds to the MCP server: saved workflows, their executions, and one start tool for each workflow."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ modes: tuple[McpMode, ...] = (McpMode(name="record", instructions=INSTRUCTIONS, 
 
 
 async def more_tools(api: Api, session: McpSession) -> Sequence[McpTool]:
-    """A session that records sees the tools of other servers beside the others."""
+    """A recording session also gets the tools of other servers."""
     recorded = await recorded_tools(api, session) if bound_run(session) else []
     return [*await start_tools(api), *recorded]

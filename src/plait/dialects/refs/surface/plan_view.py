@@ -1,4 +1,4 @@
-"""A plan for people: the steps in the order in which they can run, and what leads to each."""
+"""A plan for people: the steps in the order in which they can run, and the dependencies of each."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from .draft_view import say_draft
 
 record = group()
 _PATIENCE = 10.0
-"""Seconds for an engine to take what it is told; it is durable before that."""
+"""Seconds to wait for an engine to take a request, which is durable before that."""
 
 Recording = Annotated[str, typer.Argument(metavar="RUN", help="The recording.", show_default=False)]
 Include = Annotated[list[str] | None, typer.Option("--include", metavar="STEP", help="Keep this step; repeatable.")]
@@ -242,7 +242,7 @@ def _options(
     input_schema: str | None,
     title: str,
 ) -> dict[str, Any]:
-    """Those that were given."""
+    """The options that were given."""
     found: dict[str, Any] = {
         "include": include or [],
         "exclude": exclude or [],

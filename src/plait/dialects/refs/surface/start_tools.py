@@ -30,7 +30,7 @@ def slug_of(title: str) -> str:
 
 
 def _unique(name: str, slug: str, often: Counter[str]) -> str:
-    """A short hash where two titles are alike, or one is too long."""
+    """Adds a short hash where two titles are alike, or one is too long."""
     if slug and often[slug] == 1 and len(_PREFIX + slug) <= _LONGEST:
         return _PREFIX + slug
     mark = sha256(name.encode()).hexdigest()[:6].upper()

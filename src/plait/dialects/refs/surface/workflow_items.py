@@ -12,7 +12,7 @@ from plait.kernel.errors import NotFound
 
 _NAMES_KEPT: Final = 10_000
 _names: dict[str, tuple[str, str]] = {}
-"""By the hash of a definition's content: what is the same for everyone."""
+"""Titles and descriptions by the hash of a definition, which are the same for everyone."""
 
 
 def path_of(name: str, *more: str) -> str:
@@ -20,7 +20,7 @@ def path_of(name: str, *more: str) -> str:
 
 
 def name_of(title: str) -> str:
-    """An id for a workflow that has only a title."""
+    """An id for a workflow that only has a title."""
     return re.sub(r"[^a-z0-9_-]+", "-", title.lower()).strip("-_")[:64].strip("-_") or "workflow"
 
 
@@ -36,7 +36,7 @@ async def find(api: Api, name: str) -> dict[str, Any]:
 
 
 async def stored(api: Api, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The overview and the definition as it was saved. Raises `NotFound`."""
+    """The overview and the definition as saved. Raises `NotFound`."""
     overview = await api.get(path_of(name))
     if overview["dialect"] != NAME:
         raise NotFound("definition.not_found", f"there is no workflow {name!r}", fix="list the workflows")
@@ -71,7 +71,7 @@ def item_of(overview: dict[str, Any], definition: dict[str, Any]) -> dict[str, A
 
 
 def listed_item(overview: dict[str, Any]) -> dict[str, Any]:
-    """Without its steps."""
+    """The item without its steps."""
     return item_of(
         overview, {name: overview[name] for name in ("title", "description", "input_schema") if overview.get(name)}
     )

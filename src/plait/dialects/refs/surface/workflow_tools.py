@@ -66,7 +66,7 @@ async def _create(call: ToolCall) -> Any:
 
 
 async def _new_name(call: ToolCall, data: dict[str, Any]) -> str:
-    """One that nobody has: to create a workflow never changes another."""
+    """An unused name: creating a workflow never changes another."""
     taken = {each["name"] for each in (await call.api.get("/definitions"))["definitions"]}
     if given := data.get("id"):
         if given in taken:
@@ -108,7 +108,7 @@ def _data(call: ToolCall) -> dict[str, Any]:
 
 
 def _fields(data: dict[str, Any]) -> dict[str, Any]:
-    """Of the definition; null where one is to be removed."""
+    """Fields of the definition; null removes one."""
     fields = {key: value for key, value in data.items() if key not in ("id", "virtual_mcp_id")}
     if "virtual_mcp_id" in data:
         fields["servers"] = [data["virtual_mcp_id"]] if data["virtual_mcp_id"] else None

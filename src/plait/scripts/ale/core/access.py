@@ -1,4 +1,4 @@
-"""Taking collections apart, and asking what is in them."""
+"""Functions that access or query parts of collections."""
 
 from __future__ import annotations
 

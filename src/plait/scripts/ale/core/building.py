@@ -1,4 +1,4 @@
-"""Building collections, and adding to them."""
+"""Functions that build and extend collections."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def append(meter: Meter, whole: Value, item: Value) -> Value:
 
 
 def _to_end(meter: Meter, whole: Vector, item: Value) -> Vector:
-    """Costs one slot where the items can be shared, and a copy where they can't."""
+    """Costs one slot if the items can be shared, else a copy."""
     meter.fits(len(whole) + 1)
     shares = type(whole.items) is list and whole.stop == len(whole.items)
     meter.hold(2 * SLOT_BYTES + 56 if shares else (len(whole) + 1) * SLOT_BYTES + 56)

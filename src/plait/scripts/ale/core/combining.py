@@ -1,4 +1,4 @@
-"""Functions made of functions."""
+"""Functions that return functions."""
 
 from __future__ import annotations
 

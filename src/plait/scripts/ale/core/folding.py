@@ -1,4 +1,4 @@
-"""Going through a sequence at once, with a function."""
+"""Eager functions that apply a function to each element of a sequence."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def apply(meter: Meter, function: Value, *args: Value) -> Suspended:
 
 
 def for_each(meter: Meter, function: Value, sequence: Value) -> Suspended:
-    """What the special form `for-each` runs on each of its sequences."""
+    """Runs the special form `for-each` on each of its sequences."""
     walk = Walk(meter, sequence)
     value: Value = None
     while (yield from walk.next()):

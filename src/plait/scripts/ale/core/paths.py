@@ -1,4 +1,4 @@
-"""`cadr`, `cddr`, .. `cddddr`: paths of `car` and `cdr`, read from the right."""
+"""`cadr`, `cddr`, .. `cddddr`: compositions of `car` and `cdr`, read from the right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about values. Each is asked of every argument, and has a twin `!name?` that is true if none is so."""
+"""Predicates on values. Each tests all of its arguments, and has a twin `!name?` that is true if none passes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _is(*kinds: type) -> Test:
 
 
 def _number(test: Test) -> Test:
-    """A question that only numbers can be asked."""
+    """A predicate that only accepts numbers."""
     return lambda value: test(numbers.check(value))
 
 

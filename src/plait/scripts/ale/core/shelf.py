@@ -1,4 +1,4 @@
-"""Where core functions of one theme are put together with their names and argument counts."""
+"""Registries of the core functions of one theme, with their names and argument counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Shelf:
         self.functions: dict[str, Builtin] = {}
 
     def put(self, *names: str, least: int, most: int | None = None, suspends: bool = False) -> Callable[[F], F]:
-        """Puts a function here under its names; without `most` it takes any number of arguments above `least`."""
+        """Registers a function under its names; without `most` it takes any number of arguments from `least` up."""
 
         def put(run: F) -> F:
             for name in names:

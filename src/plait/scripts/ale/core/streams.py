@@ -1,4 +1,4 @@
-"""Lazy sequences: each is a thunk that gives its first element and the sequence of the others."""
+"""Lazy sequences: each is a thunk that returns its first element and the sequence of the others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cursors(meter: Meter, sequences: tuple[Value, ...]) -> tuple[Cursor, ...]:
 def _heads(
     meter: Meter, places: tuple[Cursor, ...]
 ) -> Generator[Request, Any, tuple[tuple[Value, ...], tuple[Cursor, ...]] | None]:
-    """The elements at several places and the places after them; None if one of them is at its end."""
+    """The elements at several places and the next places; None if any of them is at its end."""
     items: list[Value] = []
     after: list[Cursor] = []
     for place in places:
@@ -141,7 +141,7 @@ def _after(meter: Meter, count: int, place: Cursor) -> Generator[Request, Any, C
 
 
 def _going_on(meter: Meter, place: Cursor) -> Cells:
-    """The rest of a sequence from a place, as a lazy one."""
+    """The rest of a sequence from a place, as a lazy sequence."""
     found = yield from uncons(meter, place)
     if found is None:
         return ()
@@ -242,7 +242,7 @@ def _partition(count: int, step: int, place: Cursor, meter: Meter) -> Cells:
     if not items:
         return ()
     after = yield from _after(meter, step, place)
-    if (yield from uncons(meter, end)) is None:  # nothing is left but what this part holds
+    if (yield from uncons(meter, end)) is None:  # only the elements of this part are left
         after = None
     return _listed(meter, items), lazy(meter, partial(_partition, count, step, after))
 
@@ -264,7 +264,8 @@ def _product(starts: tuple[Cursor, ...], places: tuple[Cursor, ...] | None, mete
 def _turned(
     meter: Meter, starts: tuple[Cursor, ...], places: tuple[Cursor, ...], after: tuple[Cursor, ...]
 ) -> Suspended:
-    """Moves the last place on; one at its end starts again, and the one before it moves. None: all were at the end."""
+    """Advances the last place; at its end it starts again, and the place before it advances. None if all were at the
+    end."""
     for index in range(len(places) - 1, -1, -1):
         if (yield from uncons(meter, after[index])) is not None:
             return (*places[:index], after[index], *starts[index + 1 :])

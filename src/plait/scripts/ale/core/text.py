@@ -1,4 +1,4 @@
-"""Values as text, and errors of the script's own."""
+"""Functions that convert values to text, and that raise the script's own errors."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from .shapes import bindings, counted
 
 
 def distinct(names: list[Form]) -> list[str]:
-    """The texts of names that stand side by side."""
+    """The texts of names bound side by side; refuses duplicates."""
     result: dict[str, None] = {}
     for name in names:
         text = bindable(name)

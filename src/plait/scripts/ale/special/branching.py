@@ -1,4 +1,4 @@
-"""Forms that choose: `if` and its relatives, `cond`, `case`, `and`, `or`; and `quote`, `begin`, `:`."""
+"""Conditional forms: `if` and its relatives, `cond`, `case`, `and`, `or`; and `quote`, `begin`, `:`."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _case(compiler: Compiler, form: ListForm) -> Task[Node]:
 
 
 def _alternatives(wanted: Form) -> tuple[Form, ...]:
-    """`(1 2)` is two; `'x` is one, though it reads as a list."""
+    """`(1 2)` is two alternatives; `'x` is one, though it reads as a list."""
     quoted = isinstance(wanted, ListForm) and bool(wanted.items) and _is_quote(wanted.items[0])
     if isinstance(wanted, ListForm) and wanted.tail is None and wanted.items and not quoted:
         return wanted.items

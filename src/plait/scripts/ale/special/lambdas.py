@@ -1,4 +1,4 @@
-"""Forms that make procedures: `lambda`, `lambda-rec`, `label`, `thunk`; and the parts of `define`."""
+"""Forms that create procedures: `lambda`, `lambda-rec`, `label`, `thunk`; and the parts of `define`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _label(compiler: Compiler, form: ListForm) -> Task[Node]:
 
 
 def _named(compiler: Compiler, form: ListForm, name: Form, value: Form) -> Task[Node]:
-    """A value that can use a name for itself."""
+    """A value that can refer to itself by a name."""
     with compiler.bound([bindable(name)], early=True) as (slot,):
         made: Node = yield compiler.form(value)
     return nodes.sequential(form.place, [nodes.assignment(form.place, slot, made), nodes.local(form.place, 0, slot)])
@@ -57,7 +57,7 @@ def _made(compiler: Compiler, form: ListForm, parts: Sequence[Form], name: str) 
 
 
 def _parameters(form: Form) -> tuple[list[str], bool]:
-    """The names of `(a b)`, `(a . rest)` or `rest`, and whether the last one takes the rest."""
+    """The names in `(a b)`, `(a . rest)` or `rest`, and whether the last one takes the rest."""
     if isinstance(form, Name):
         return distinct([form]), True
     if not isinstance(form, ListForm):
@@ -68,7 +68,7 @@ def _parameters(form: Form) -> tuple[list[str], bool]:
 
 
 def _check_reachable(cases: list[Case], count: int, rest: bool, form: Form) -> None:
-    """A case must take some number of arguments that no case before it takes."""
+    """Each case must take some number of arguments that no case before it takes."""
     open_from = min((case.takes for case in cases if case.rest), default=None)
     taken = {case.takes for case in cases if not case.rest}
     if open_from is None:
@@ -82,7 +82,7 @@ def _check_reachable(cases: list[Case], count: int, rest: bool, form: Form) -> N
 
 def _define(compiler: Compiler, form: ListForm) -> Task[Node]:
     raise AleCompileError("bad_form", "define is allowed at the top level only", form.place)
-    yield  # a special form is a task, also one that is always refused
+    yield  # a special form is a task, even one that is always refused
 
 
 def defined(form: ListForm) -> tuple[Form, Form]:

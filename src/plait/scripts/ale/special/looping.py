@@ -36,7 +36,7 @@ def _loop(compiler: Compiler, form: ListForm, outer: Value, inner: Value) -> Tas
 def _level(
     compiler: Compiler, form: ListForm, pairs: list[tuple[Form, Form]], body: list[Form], outer: Value, inner: Value
 ) -> Task[Node]:
-    """One sequence; what is done with its elements is the next one's loop, or the body."""
+    """One sequence; the loop over its elements contains the next sequence's loop, or the body."""
     (name, value), *others = pairs
     sequence: Node = yield compiler.form(value)
     with compiler.names.frame():

@@ -28,7 +28,7 @@ def threaded(value: Form, step: Form, *, last: bool = False) -> Form:
 
 
 def _kept(compiler: Compiler, node: Node, parts: list[Node]) -> Name:
-    """A name for a value, which no text can hold; giving it the value becomes one of the parts."""
+    """A name for a value, which no text can contain; the assignment is added to the parts."""
     name = compiler.names.make_up()
     parts.append(nodes.assignment(node.place, compiler.names.bind(name), node))
     return Name(node.place, name)

@@ -54,7 +54,7 @@ def _clause(form: Form) -> tuple[str, ListForm] | None:
 
 
 def _caught(compiler: Compiler, form: ListForm, body: Node, catches: Sequence[ListForm]) -> Task[Node]:
-    """The first clause whose test holds for the message; without one, the error goes on."""
+    """The first clause whose test holds for the message; without one, the error propagates."""
     error = compiler.names.slot()
     clauses: list[tuple[ListForm, int, Node, Node]] = []
     for clause in catches:

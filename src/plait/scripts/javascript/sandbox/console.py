@@ -1,4 +1,4 @@
-"""What a script prints, as long as there is room."""
+"""The script's `console` output, up to its limits."""
 
 from __future__ import annotations
 

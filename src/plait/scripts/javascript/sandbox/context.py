@@ -1,4 +1,4 @@
-"""A QuickJS context for one call: fresh globals, its own heap. Used once."""
+"""A QuickJS context for one call: fresh globals and its own heap. Used once."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .quickjs import JSException, StackOverflow, new_context
 _PRELUDE = Path(__file__).with_name("prelude.js")
 _SELDOM = Path(__file__).with_name("seldom.js")
 _TO_EXPLAIN = 8 * 1024 * 1024
-"""Bytes of heap to say what went wrong when there is no more."""
+"""Bytes of heap for reporting an error when the script's memory is used up."""
 _FRAME = re.compile(r"^    at (?!plait_)(?:.*\()?<input>:(\d+)", re.MULTILINE)
 _DEFAULT = 'import { default as main } from "<input>";'
 _EXPORT = "write `export default function (input) { … }`"
 _NULL = "null"
 _STOP = "throw 0;"
-"""Before a script that is only looked at: all of it is parsed, nothing of it runs. On its first line, so that the
-lines are the author's."""
+"""Put before a script that is only checked: all of it is parsed, none of it runs. On its first line, so that line
+numbers are the author's."""
 
 
 class Failed(Exception):
-    """With a code of ours, and a line if it is known."""
+    """Carries one of our error codes, and a line if it is known."""
 
     def __init__(self, code: str, message: str, line: int = 0, fix: str = "") -> None:
         super().__init__(message)
@@ -32,7 +32,7 @@ class Failed(Exception):
 
 
 class NotParsed(Failed):
-    """The text is not JavaScript. `column` counts from 1, and is 0 if it is not known."""
+    """The text is not JavaScript. `column` counts from 1, and is 0 if unknown."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
         super().__init__("code_syntax", message, line)
@@ -40,7 +40,7 @@ class NotParsed(Failed):
 
 
 class Contexts:
-    """Makes contexts. What all of them start with is read once."""
+    """Creates contexts. Their common prelude is read once."""
 
     def __init__(self, heap: Heap) -> None:
         self._prelude = _PRELUDE.read_text()
@@ -48,7 +48,7 @@ class Contexts:
         self._heap = heap
 
     def new(self) -> ScriptContext:
-        """The last one has to be gone by now: its heap is given back."""
+        """The previous context must be gone by now: its heap is given back."""
         self._heap.trim()
         return ScriptContext(self._prelude, self._seldom, self._heap)
 
@@ -63,7 +63,7 @@ class ScriptContext:
         self._control: Any = self._context.eval(prelude)(seldom)
 
     def begin(self, memory: int, stack: int, printed: Callable[[str], None]) -> None:
-        """Before it gets to see a script: from here on allocations count."""
+        """Called before the script is loaded: from here on allocations count."""
         self._memory = memory
         self._output.printed = printed
         self._heap.begin()
@@ -71,7 +71,7 @@ class ScriptContext:
         self._context.set_max_stack_size(stack)
 
     def load(self, text: str) -> None:
-        """Parses a script, and runs what is not in a function. Raises `NotParsed`; it may then be given another."""
+        """Parses a script and runs its top level. Raises `NotParsed`; another text may then be loaded."""
         try:
             self._context.module(text)
         except JSException as error:
@@ -81,7 +81,7 @@ class ScriptContext:
             raise NotParsed("it is nested too deep") from None
 
     def look_at(self, text: str) -> None:
-        """Parses a script, and sees that it has a default export. Runs nothing of it."""
+        """Parses a script and checks that it has a default export. Executes none of it."""
         self.load(_STOP + text)
         try:
             self._context.module(_DEFAULT)
@@ -127,12 +127,12 @@ class ScriptContext:
                 return _out_of_memory()
 
     def _unless_out_of_memory(self, failed: Failed) -> Failed:
-        """For what may be all that is left of a memory error: `null`, or a promise that there was no room to settle."""
+        """Detects what may be left of a memory error: `null`, or a promise that there was no memory to settle."""
         return _out_of_memory() if self._heap.reached(self._memory) else failed
 
 
 class _Output:
-    """Where lines go. It does not know the context, which is freed at once when nobody has it any more."""
+    """Receives printed lines. It has no reference to the context, which is freed as soon as it is unreferenced."""
 
     def __init__(self) -> None:
         self.printed: Callable[[str], None] = _nobody
@@ -142,7 +142,7 @@ class _Output:
 
 
 def _nobody(line: str) -> None:
-    """Before a script is there, nothing prints."""
+    """Nothing prints before a script is loaded."""
 
 
 def _not_loaded(text: str) -> Failed:

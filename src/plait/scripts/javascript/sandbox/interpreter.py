@@ -1,4 +1,4 @@
-"""Runs requests: looks at a script or calls it, and says how that ended."""
+"""Handles requests: checks or calls a script, and reports the outcome."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .sources import Sources
 
 
 class Interpreter:
-    """Answers requests, one context each, which is made before the request comes."""
+    """Answers requests, each in a context of its own that is created before the request arrives."""
 
     def __init__(self, printed: Callable[[bytes], None]) -> None:
         self._write = printed

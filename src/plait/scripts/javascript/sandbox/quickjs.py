@@ -1,4 +1,4 @@
-"""What we use of the package `quickjs-ng`, with types: its extension module has none."""
+"""The parts of the package `quickjs-ng` that we use, with types: its extension module has none."""
 
 from __future__ import annotations
 

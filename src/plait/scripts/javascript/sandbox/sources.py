@@ -1,8 +1,8 @@
-"""From what an author wrote to what QuickJS can parse: types are removed where there are some.
+"""Turns the author's source into JavaScript that QuickJS can parse: removes types if there are any.
 
-Nobody says whether a script is JavaScript or TypeScript. What parses as JavaScript is taken as that, unless it has a
-form that means something else in TypeScript: `f<T>(x)` is a call there, and two comparisons here. So most scripts never
-need the program that removes types.
+The source may be JavaScript or TypeScript, and nothing says which. What parses as JavaScript is taken as such, unless
+it has a form with another meaning in TypeScript: `f<T>(x)` is a call there, and two comparisons here. So most scripts
+never need the program that removes types.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _AMBIGUOUS = re.compile(r"(?<!=)>\s*[(`]")
 
 
 class Sources:
-    """Knows the texts that were parsed last, by the hash of their source."""
+    """Remembers the most recently parsed texts, by the hash of their source."""
 
     def __init__(self) -> None:
         self._stripper = TypeStripper()
@@ -28,7 +28,7 @@ class Sources:
         self._bytes = 0
 
     def load(self, source: str, context: ScriptContext, *, only_look: bool) -> None:
-        """Into a context. Raises `Failed`."""
+        """Loads a source into a context. Raises `Failed`."""
         load = context.look_at if only_look else context.load
         key = sha256(source.encode(errors="replace")).digest()
         known = self._parsed.get(key)
@@ -40,7 +40,8 @@ class Sources:
         self._keep(key, text)
 
     def _load(self, source: str, load: Callable[[str], None]) -> str:
-        """The form of a source that could be loaded; if none could, what is wrong where reading got furthest."""
+        """The form of the source that could be loaded; if none could, raises the error of the attempt that got
+        furthest."""
         problems: list[NotParsed] = []
         for form in self._forms(source):
             try:

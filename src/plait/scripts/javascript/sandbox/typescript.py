@@ -1,4 +1,4 @@
-"""Removes types, by a program that itself is JavaScript: in a context of its own, in which no script ever runs."""
+"""Removes types with a program that is itself JavaScript, in a context of its own in which no script ever runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLACE = re.compile(r" ?\((\d+):(\d+)\)$")
 
 
 class TypeStripper:
-    """Its program is read at once, and evaluated when the first script needs it."""
+    """Its program is read immediately, and evaluated when the first script needs it."""
 
     def __init__(self) -> None:
         self._program = _BUNDLE.read_text() if _BUNDLE.is_file() else ""
@@ -33,7 +33,7 @@ class TypeStripper:
         try:
             return self._context.get("stripTypes")(text)
         except JSException as error:
-            self._context = None  # it may have run out of memory in the middle
+            self._context = None  # it may have run out of memory halfway
             raise _not_parsed(str(error)) from None
         except StackOverflow:
             raise NotParsed("it is nested too deep") from None

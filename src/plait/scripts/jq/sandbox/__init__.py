@@ -1,1 +1,1 @@
-"""jq's side of a process for scripts; see `plait.scripts.processes.child`."""
+"""The jq code that runs in a script process; see `plait.scripts.processes.child`."""

@@ -1,4 +1,4 @@
-"""Compiles and runs queries with what reaches outside of them taken away."""
+"""Compiles and runs queries without access to the outside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import jq as _untyped
 
 jq: Any = _untyped
 _BEFORE = 'def env: {}; def now: error("`now` is not available: a query must give the same each time"); {} as $ENV |\n'
-"""On a line of its own, before the query: no environment, no clock; and modules may only be imported at the start."""
+"""Put on a line of its own before the query: no environment and no clock; and modules can only be imported at the
+start."""
 _PLACE = re.compile(r" at <top-level>, line (\d+), column (\d+):.*", re.DOTALL)
 _PREFIX = "jq: error: "
 _SHOWN = 1000
@@ -23,7 +24,7 @@ class Interpreter:
         jq.compile(".").input_text("null").first()  # loads what it needs before the cage closes
 
     def prepare(self) -> None:
-        """Nothing is kept from one query to the next."""
+        """No state is kept between queries."""
 
     def answer(self, request: dict[str, Any]) -> tuple[bytes, bytes]:
         try:
@@ -51,7 +52,7 @@ def _results(results: Any, most: int) -> tuple[bytes, bytes]:
 
 
 def _placed(message: str) -> str:
-    """Where in the query it is, and not in what stands before it."""
+    """The message with its position relative to the query, without the text put before it."""
     found = _PLACE.search(message)
     told = message.removeprefix(_PREFIX)
     if found is None:

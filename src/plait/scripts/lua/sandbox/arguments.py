@@ -1,7 +1,7 @@
-"""JSON values as what `lupa` can turn into plain Lua values.
+"""Converts JSON values to types that `lupa` turns into plain Lua values.
 
-Only bytes, numbers, booleans, None, lists and dicts may reach `lupa`: anything else, a `str` too, it would wrap as a
-Python object, and that is a way out.
+Only bytes, numbers, booleans, None, lists and dicts may reach `lupa`: it would wrap anything else, even a `str`, as a
+Python object, which is a way out of the sandbox.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _LARGEST = 2**63 - 1
 
 
 def plain(value: Any) -> Any:
-    """A value for Lua: strings as bytes; integers that Lua has no room for as floats."""
+    """A value for Lua: strings as bytes; integers beyond Lua's range as floats."""
     match value:
         case None | bool() | float():
             return value

@@ -1,4 +1,4 @@
-"""Compiles texts in a state of its own, in which no script ever runs, and keeps the code of those used last."""
+"""Compiles texts in a state of its own, in which no script ever runs, and caches the code of recent ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NotLua(Exception):
 
 
 class Compiler:
-    """From text to the bytes of Lua's own code, by way of a cache. Only what it made itself is ever loaded as code."""
+    """Compiles text to Lua bytecode, with a cache. Only bytecode that it made itself is ever loaded."""
 
     def __init__(self) -> None:
         self._lua = new_runtime(_MEMORY)
@@ -38,7 +38,7 @@ class Compiler:
         return len(self._codes)
 
     def compile(self, text: str, name: str = "script") -> bytes:
-        """Text only, never code. Runs nothing of it."""
+        """Accepts text only, never bytecode. Executes none of it."""
         code = self._codes.get(text)
         if code is None:
             code, problem = self._load(text.encode(), f"={name}".encode())
@@ -58,7 +58,7 @@ class Compiler:
 
 
 def new_runtime(memory: int) -> Any:
-    """A state with strings as bytes, and with no way to Python beyond what `prelude.lua` takes away."""
+    """A state with strings as bytes; `prelude.lua` removes the remaining access to Python."""
     runtime: Any = LuaRuntime  # its type stubs lack half of its arguments
     return runtime(
         encoding=None,

@@ -1,7 +1,7 @@
--- Turns what a script returned into JSON. It looks at tables with raw access only, so no code of the script runs here.
--- Keys are sorted: the text does not depend on the order in which Lua happens to keep them.
--- A few tables can stand for a text of any length, so the work is bounded by the tables: one that is met again is not
--- read again, its text is copied; and one with too many parts is refused before any of them is looked at.
+-- Encodes the result of a script as JSON. Tables are only read with raw access, so no code of the script runs here.
+-- Keys are sorted, so the text does not depend on Lua's iteration order.
+-- A few shared tables can stand for a text of any length, so the work is bounded by the number of tables: the text of
+-- a table that occurs again is copied, and a table with too many parts is refused before any of them is read.
 
 local error, next, rawequal, rawget, type, tonumber, tostring =
   error, next, rawequal, rawget, type, tonumber, tostring

@@ -1,4 +1,4 @@
-"""Runs requests: compiles or runs a script, and says how that ended."""
+"""Handles requests: compiles or runs a script, and reports the outcome."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 4000
 
 
 class Interpreter:
-    """Answers requests, one state each. What Lua prints goes to the pipe from within Lua."""
+    """Answers requests, each in its own state. Lua itself writes printed lines to the pipe."""
 
     def __init__(self, printed: Callable[[bytes], None]) -> None:
         self._compiler = Compiler()

@@ -13,11 +13,11 @@ _UNLIMITED = 0
 
 
 class OutOfMemory(Exception):
-    """The arguments alone are more than the script may hold."""
+    """The arguments alone exceed the script's memory limit."""
 
 
 class States:
-    """Makes states. What all of them start with is read and compiled once."""
+    """Creates states. Their common prelude is read and compiled once."""
 
     def __init__(self, compiler: Compiler) -> None:
         self._encode, self._prelude = (
@@ -38,7 +38,7 @@ class State:
         self._start = start
 
     def run(self, code: bytes, request: dict[str, Any]) -> tuple[str, bytes]:
-        """How it ended (`value`, `error`, `result`, `too_large`), and the JSON or the message."""
+        """The outcome (`value`, `error`, `result`, `too_large`), and the JSON or the message."""
         lua = self._lua
         arguments = lua.table_from([plain(value) for value in request["arguments"]], recursive=True)
         script = lua.compile(code, mode="b")
@@ -57,7 +57,7 @@ class State:
         return kind.decode(), text
 
     def _limit(self, memory: int) -> None:
-        """From here on allocations count. Before, `lupa` would end the process where one fails."""
+        """From here on allocations count. Earlier, `lupa` would end the process if one failed."""
         if self._lua.get_memory_used() > memory:
             raise OutOfMemory
         self._lua.set_max_memory(memory)

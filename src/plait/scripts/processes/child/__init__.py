@@ -1,6 +1,6 @@
-"""What runs in a process for scripts, whatever their language, and nowhere else.
+"""Runs only in script processes, for any language.
 
-It is started on its own, by path, in an isolated interpreter, so it imports the standard library only, and nothing of
-the engine. `main` reads a request, has the language's `Interpreter` run it, answers, and lets it prepare for the next.
-The engine knows this package by its files and by the frames that it speaks.
+It is started by path in an isolated interpreter, so it imports only the standard library, and nothing of the engine.
+`main` reads a request, runs it with the language's `Interpreter`, answers, and lets it prepare for the next. The engine
+knows this package only by its files and its frames.
 """

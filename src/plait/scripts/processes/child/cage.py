@@ -1,4 +1,4 @@
-"""Takes from the process what a script must never get, even if its interpreter were broken.
+"""Removes privileges from the process that a script must never have, even with a vulnerable interpreter.
 
 No new file descriptors (so no files, sockets or pipes), no writes to files, no core dumps, no children, no privileges,
 bounded memory; it dies with the engine that started it.
@@ -21,13 +21,13 @@ _PR_SET_NO_NEW_PRIVS = 38
 _NOBODY = 65534
 
 _HEADROOM = 256 * 1024 * 1024
-"""Address space beside the script's own: for its arguments and result on their way."""
+"""Address space beside the script's own: for its arguments and result in transit."""
 _GRACE = 1.0
-"""Seconds after which a script that the engine should have killed ends itself."""
+"""Seconds past the time limit after which the process ends itself, in case the engine has not killed it."""
 
 
 class Cage:
-    """The limits of this process. Made once, after everything is imported: nothing can be opened afterwards."""
+    """The limits of this process. Created once, after all imports: nothing can be opened afterwards."""
 
     def __init__(self) -> None:
         self._base = _address_space()
@@ -45,7 +45,7 @@ class Cage:
         signal.setitimer(signal.ITIMER_REAL, seconds + _GRACE)
 
     def end(self) -> None:
-        """Between scripts the process may wait as long as it likes."""
+        """Disarms them: between scripts the process may wait as long as it likes."""
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -65,7 +65,7 @@ def _address_space() -> int:
 
 
 def _drop_privileges() -> None:
-    """An engine that runs as root has workers that don't, where the host allows it."""
+    """Workers of an engine that runs as root do not run as root, if the host allows it."""
     if os.geteuid() == 0:
         with contextlib.suppress(PermissionError):
             os.setgroups([])

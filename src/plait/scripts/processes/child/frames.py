@@ -4,7 +4,7 @@
     P  a line that was printed      E  an error: {"kind", "message"}
                                     X  an error too, after which the worker ends
 
-What Lua prints is written by its own `prelude.lua`, in the same form.
+Lua's printed lines are written by its own `prelude.lua`, in the same form.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loop of a process: read a request, run it, answer, and be ready before the next request."""
+"""The main loop of a process: read a request, run it, answer, and prepare for the next request."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .cage import Cage
 
 
 class Interpreter(Protocol):
-    """Of one language. Made before the cage closes: it can read files then, and never again."""
+    """The interpreter of one language. Created before the cage closes: it can read files only until then."""
 
     def __init__(self, printed: Callable[[bytes], None]) -> None: ...
 
     def answer(self, request: dict[str, Any]) -> tuple[bytes, bytes]:
-        """The kind and the body of the frame that answers. Must not raise."""
+        """The kind and the body of the answer frame. Must not raise."""
         ...
 
     def prepare(self) -> None:
-        """Between requests, when nobody waits."""
+        """Called between requests, when no caller waits."""
         ...
 
 

@@ -1,1 +1,1 @@
-"""Random programs of `afl` in random weather."""
+"""Random `afl` programs, calm and in a storm."""

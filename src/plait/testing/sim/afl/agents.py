@@ -1,4 +1,4 @@
-"""Agents in other processes: they claim events from queues, and report; some are never heard of again."""
+"""Agents in other processes: they claim events from queues and report results; some of them die."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Agents:
         """Events whose first agent died."""
 
     async def serve(self) -> None:
-        """Whenever something was put on a queue."""
+        """Runs whenever something was put on a queue."""
         while True:
             await self._cluster.queued.wait()
             self._cluster.queued.clear()

@@ -1,4 +1,5 @@
-"""The client of a run of a program: starts it, helps it, ends it, takes it up again. Tries until it is answered."""
+"""The client of a program's run: starts it, answers its events, ends it, resumes it. Retries until it gets an
+answer."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from plait.engine import Handle
 from plait.kernel import values
 from plait.kernel.errors import Conflict, NotFound, RunFailed
 from plait.registry.engine import Engine
-from plait.testing.sim.client import get_through, reached
+from plait.testing.sim.client import MANY, get_through, reached
 from plait.testing.sim.cluster import Cluster
 
 from .drawing import DEED, REMOTE, TRIES, WORK
@@ -24,14 +25,14 @@ from .world import AflWorld, answer
 T = TypeVar("T")
 
 _HELPED = (0.0, 0.3, 20.0, 40.0)
-"""Seconds between the moments at which a client answers what is open."""
+"""Seconds between the moments at which a client answers open events."""
 
 
 class AflClient:
     def __init__(self, cluster: Cluster, world: AflWorld, seed: int, root: AflRoot) -> None:
         self.root = root
         self.told = ""
-        """How the run ended, as its caller saw it, and what became of its steps."""
+        """How the run ended, as its caller saw it, and the outcomes of its steps."""
         self._cluster = cluster
         self._world = world
         self._random = Random(f"client {seed} {root.id}")
@@ -40,14 +41,14 @@ class AflClient:
     async def serve(self) -> None:
         root = self.root
         deadline = PATIENCE if root.ending == "passes its deadline" else None
-        prepare(self._definition.definition)  # here, and not in a thread
+        prepare(self._definition.definition)  # here, not in a thread
         await self._until(lambda engine: engine.start(self._definition, INPUT, id=root.id, deadline=deadline))
         await self._act()
         self.told = await self._ended(root.id)
         await self._take_up_again()
 
     async def _act(self) -> None:
-        """While it runs."""
+        """Acts on the run while it runs."""
         match self.root.ending:
             case "is cancelled" | "is cancelled and undone":
                 await self._cluster.clock.sleep(PATIENCE)
@@ -64,7 +65,7 @@ class AflClient:
                 pass
 
     async def _answer_open(self, result_of: Callable[[EventRecord], dict[str, Any] | None]) -> None:
-        """Answers what is open in place of whoever does it, twice: the second answer changes nothing."""
+        """Answers open events in place of their agents, twice: the second answer changes nothing."""
         for event in await self._until(self._open):
             result = result_of(event)
             if result is not None:
@@ -74,7 +75,7 @@ class AflClient:
     async def _open(self, engine: Engine) -> list[EventRecord]:
         try:
             return await engine.afl.events(self.root.id, state="event.Created")
-        except NotFound:  # it is durable, but nobody has taken it up
+        except NotFound:  # it is durable, but no owner has loaded it yet
             return []
 
     async def _continue(self, event: EventRecord, result: dict[str, Any], time: str) -> None:
@@ -83,7 +84,7 @@ class AflClient:
         await self._on_run(lambda handle: handle.message(STEP_CONTINUE, body, id=id))
 
     def _same_answer(self, event: EventRecord) -> dict[str, Any] | None:
-        """The one that it gets anyhow; none for what is to fail."""
+        """The result that it would get anyway; none for an event that is to fail."""
         if event.event_type not in (WORK, DEED, REMOTE):
             return None
         payload = values.decode(event.payload)
@@ -111,7 +112,7 @@ class AflClient:
                 pass
 
     async def _retry(self, handle: Handle[Any]) -> None:
-        """Once: a try that seemed to fail may have reached it, or be on its way."""
+        """Only once: an attempt that seemed to fail may have reached the run, or be on its way."""
         if await _reopened(handle):
             return
         try:
@@ -121,18 +122,17 @@ class AflClient:
                 raise
 
     async def _redeliver(self, engine: Engine) -> None:
-        """All letters: those of steps that were caught are refused."""
-        for letter in await engine.dlq.list():
-            if letter.run_id == self.root.id:
-                with reached("kernel.dead_letter_settled", "AFL_STEP_COMPLETE"):
-                    await engine.dlq.retry(letter.id)
+        """All dead letters; those of caught steps are refused."""
+        for letter in await engine.dlq.list(run_id=self.root.id, limit=MANY):
+            with reached("kernel.dead_letter_settled", "AFL_STEP_COMPLETE"):
+                await engine.dlq.retry(letter.id)
 
     async def _compensate(self, handle: Handle[Any]) -> None:
         with reached("kernel.still_running", "kernel.rolling_back"):
             await handle.compensate()
 
     async def _fork(self, handle: Handle[Any]) -> None:
-        """At any event: what comes after it is done again, to the same end."""
+        """At any event: everything after it is done again, with the same outcome."""
         last = (await handle.events())[-1].seq
         place = max(1, round(Random(self.root.id).random() * (last - 1)))
         with reached("kernel.run_exists"):
@@ -163,7 +163,7 @@ async def _reopened(handle: Handle[Any]) -> bool:
 
 
 def _shown(step: StepRecord, *, by_id: bool) -> str:
-    """All that must not depend on when things happen. The ids of a fork's steps do: it has those of its source only if
-    they were created before the event where it begins."""
+    """Everything that must not depend on timing. The ids of a fork's steps do: it has those of its source only if they
+    were created before the event where it begins."""
     said = f"{sorted(step.params.items())} {sorted(step.returns.items())}"
     return f"{f'{step.id} ' if by_id else ''}{step.statement_name or step.object_type} {step.state}: {said}"

@@ -1,8 +1,8 @@
-"""A random program, block by block: each reads what the one before gave, and one step reads the last.
+"""A random program, block by block: each reads the output of the one before, and one step reads the last.
 
-Programs are drawn so that their outcome does not depend on how long things take: an event returns its own name and a
-digest of what it was given, and what fails does so by the number of the attempt. What fails for good is the last of its
-block, because a block that has a failed step begins no others. So a disturbed run must end as a calm one.
+Programs are drawn so that their outcome does not depend on timing: an event returns its own name and a digest of its
+input, and failures depend only on the attempt number. A step that fails permanently is the last of its block, because a
+block with a failed step begins no others. So a disturbed run must end like a calm one.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from random import Random
 from typing import Literal
 
 BROKEN, GATE = "broken", "gate"
-"""A step that fails until it is repaired, and one that takes so long that the client acts meanwhile."""
+"""A step that fails until it is repaired, and one slow enough for the client to act meanwhile."""
 WORK, DEED, REMOTE, UNCLAIMED = "sim.Work", "sim.Deed", "sim.Remote", "sim.Unclaimed"
-"""Event facets: done by a function, done by one that can be undone, done by agents, done by nobody."""
+"""Event facets: done by a function, done by one that can be compensated, done by agents, done by nobody."""
 WHISPERED, SMALL, UNDO = "sim.Whisper", "sim.Small", "sim.Undo"
-"""Done by a child of code, done by a child of `afl`, and what undoes a deed."""
+"""Done by a child run of `code`, done by a child run of `afl`, and the compensator of a deed."""
 TRIES = 3
 
 _EVENT = "(name: String, given: Json, item: Json = null) => (done: String, note: String)"
@@ -29,7 +29,7 @@ namespace sim {{
     }}
 }}
 """
-"""The program of the children."""
+"""The program of the child runs."""
 _HEAD = f"""
 namespace sim {{
     schema Pair {{ one: Json, two: Json }}
@@ -62,15 +62,15 @@ class Luck:
     """How the work of a step turns out."""
 
     fails: int = 0
-    """Attempts."""
+    """Failing attempts before the first success."""
     takes: float = 0.0
     undo_fails: int = 0
     unlucky: bool = False
-    """Of the items of a loop, the second fails for good."""
+    """The second item of a loop fails permanently."""
     says: bool = False
-    """Part of the result before all of it."""
+    """Reports part of the result before all of it."""
     dies: bool = False
-    """The agent that has it first is never heard of again."""
+    """The first agent that claims it dies."""
 
 
 class Drawing:
@@ -91,7 +91,7 @@ class Drawing:
         return f"{_HEAD}{head}\n        {bodies}\n}}\n"
 
     def _chain(self, most: int, ending: Literal["", "broken", "gate"] = "", field: str = "last") -> str:
-        """Statements in any order: what they read says in which they begin."""
+        """Statements in random order: their references decide the order of execution."""
         self._lines = []
         self._last = self._work("$.route")
         blocks = [self._line, self._line, self._fan, self._choice, self._each, self._script, self._child]
@@ -105,7 +105,7 @@ class Drawing:
         return f"andThen {{\n            {inside}\n        }}"
 
     def _close(self, ending: Literal["broken", "gate"]) -> None:
-        """What the ending of the run needs, alone or inside another step."""
+        """Adds what the ending of the run needs, alone or inside another step."""
         name = BROKEN if ending == "broken" else GATE
         facet = "Work" if ending == "broken" else self._random.choice(("Work", "Unclaimed", "Small"))
         self.lucks[name] = Luck()
@@ -150,12 +150,12 @@ class Drawing:
         self._last = self._work(self._last)
 
     def _fan(self) -> None:
-        """Several at once, and one that reads them all."""
+        """Several steps in parallel, and one that reads them all."""
         ways = [self._work(self._last) for _ in range(self._random.randint(2, 3))]
         self._last = self._work(f"[{', '.join(ways)}]")
 
     def _choice(self) -> None:
-        """Cases in the body of a step; the second is for what none of the others takes."""
+        """Cases in the body of a step; the second is the default case."""
         inner, route = self._name("case"), self._random.choice("ab")
         self._draw_luck(inner)
         chosen = f"c = {self._call(inner, self._last)} yield Value(done = c.done)"
@@ -164,14 +164,14 @@ class Drawing:
         self._value(f"andThen {when}")
 
     def _each(self) -> None:
-        """One sub-block for each item; one of them may fail for good, and be caught inside or outside."""
+        """One sub-block for each item; one of them may fail permanently, and be caught inside or outside."""
         name, items = self._name("item"), self._random.choice(("items", "none"))
         self._draw_luck(name)
         unlucky = self._random.choice(("", "", "inside", "outside"))
         caught = ' catch { yield Value(all = ["no luck"]) }' if unlucky == "inside" else ""
         if unlucky:
             self.lucks[name] = Luck(takes=self.lucks[name].takes, unlucky=True)
-        gives = "" if caught else " yield Value(all = [w.done])"  # who was caught has nothing that could be read
+        gives = "" if caught else " yield Value(all = [w.done])"  # a caught step has no output to read
         call = self._call(name, self._last, "i", retried=not unlucky)
         body = f"andThen foreach i in $.{items} {{ w = {call}{caught}{gives} }} andThen {{ yield Value(done = 1) }}"
         after = ' catch { yield Value(all = ["so be it"]) }' if unlucky == "outside" else ""
@@ -204,7 +204,7 @@ class Drawing:
         self._last = f"{name}.done"
 
     def _hopeless(self) -> None:
-        """One that fails for good, and is caught; what catches it may have work of its own."""
+        """A step that fails permanently and is caught; its catch block may have work of its own."""
         name, rescue = self._name("hopeless"), self._name("rescue")
         self._draw_luck(rescue)
         self.lucks[name] = Luck(fails=TRIES, takes=self._random.choice((0.0, 0.5)))
@@ -225,7 +225,7 @@ class Drawing:
         self._last = f"{name}.done"
 
     def _mixin(self) -> None:
-        """One whose mixin has work of its own, which is done first."""
+        """A step whose mixin has work of its own, which is done first."""
         name, mixin = self._name("mixed"), self._name("mixin")
         self._draw_luck(name)
         self._draw_luck(mixin)
@@ -240,7 +240,7 @@ class Drawing:
         self._last = f"{name}.done"
 
     def _nested(self) -> None:
-        """A body that reads the step that has it, and a block of its own beside it."""
+        """A body that reads its own step, and a block beside it."""
         name, one, two = self._name("outer"), self._name("in"), self._name("in")
         for each in (name, one, two):
             self._draw_luck(each)

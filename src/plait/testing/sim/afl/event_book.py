@@ -1,5 +1,5 @@
-"""What the log of a run of a program may hold once only: each step is created once and moves from the state that it is
-in, and each AFL event is created once and ends once. A reopened step goes on from where it failed."""
+"""Checks what the log of a program's run may contain only once: each step is created once and moves on from its current
+state, and each AFL event is created once and ends once. A reopened step continues from where it failed."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class EventBook:
         self._seq = 0
         self._iteration = 0
         self._states: dict[str, str] = {}
-        """Of all steps."""
+        """The states of all steps."""
         self._began: dict[str, str] = {}
-        """Of those that were touched in this iteration: the state in which it found them."""
+        """Steps changed in this iteration, with their state at its start."""
         self._events: dict[str, bool] = {}
-        """Whether each is open."""
+        """Whether each event is open."""
         self.done: list[tuple[str, str]] = []
-        """Facets and ids of events that were completed, in order."""
+        """Facets and ids of completed events, in order."""
         self._facets: dict[str, str] = {}
 
     def take(self, event: Recorded) -> str | None:
-        """What is wrong with an event, after those that came before it."""
+        """Returns what is wrong with an event, given the ones before it."""
         self._seq += 1
         if event.seq != self._seq:
             return f"event {self._seq} is missing"
@@ -52,7 +52,7 @@ class EventBook:
                 return None
 
     def left(self) -> list[str]:
-        """Steps that have not ended, and events that are open."""
+        """Steps that have not ended, and open events."""
         steps = [id for id, state in self._states.items() if state not in TERMINAL]
         return steps + [id for id, is_open in self._events.items() if is_open]
 

@@ -42,7 +42,7 @@ class AflInspector:
         await self._comparison.check_leftovers()
 
     def _check_work(self, row: RunRow, events: History, book: EventBook) -> None:
-        """What has a result was done, under one key; and what is to be undone was, newest first."""
+        """Work with a result was done, under one key; work to compensate was compensated, newest first."""
         entries = [entry for entry in self._world.ledger if entry.run_id in (row.id, row.id.removesuffix(FORK))]
         ran = {(entry.event, entry.attempt) for entry in entries if not entry.undo}
         facets = {id: facet for facet, id in book.done}

@@ -1,4 +1,4 @@
-"""Python scripts for a simulation: the real sandbox, which answers at once."""
+"""Python scripts in a simulation: the real sandbox, answering synchronously."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class InstantPython(PythonSandbox):
         limits: PythonLimits = DEFAULT,
         printed: Callable[[str], None] = print,
     ) -> Any:
-        """A script has nothing but its arguments: it says the same each time."""
+        """A script depends only on its arguments, so its result is cached."""
         place = (code, plain(dict(arguments)))
         if place not in self._known:
             try:
@@ -34,15 +34,15 @@ class InstantPython(PythonSandbox):
             except PythonError as error:
                 self._known[place] = error.with_traceback(None)
         found = self._known[place]
-        if isinstance(found, PythonError):  # anew: one that is kept would keep the frames of all that it was raised in
+        if isinstance(found, PythonError):  # a new one: a cached one would collect tracebacks
             raise PythonError(found.kind, found.message, found.line, found.told)
         return found
 
     async def stop(self) -> None:
-        """Other engines go on with it."""
+        """Does nothing: other engines still use it."""
 
 
 @cache
 def instant_python() -> InstantPython:
-    """Started when the first script runs; it ends with this process."""
+    """Started when the first script runs; ends with this process."""
     return InstantPython()

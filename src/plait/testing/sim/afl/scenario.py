@@ -1,4 +1,4 @@
-"""What one seed stands for: programs, the luck of their events, how their runs end, and how bad the weather is."""
+"""The scenario of one seed: programs, the luck of their events, how their runs end, and how bad the weather is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One seed of `afl`, twice: calm, and in a storm. Both must keep every promise and end alike."""
+"""One `afl` seed, run twice: calm, and in a storm. Both must keep every promise and end alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The world outside the engine: who carries out events, with the luck of the scenario, and a ledger."""
+"""The world outside the engine: executes events with the luck of the scenario, and keeps a ledger."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from .scenario import FORK, PATIENCE, AflScenario
 _RETRY = Retry(max_attempts=TRIES, first=1.0)
 _SMALL = Afl({"source": SMALL_SOURCE})
 _UNLUCKY = "y"
-"""The item that has no luck."""
+"""The item that fails permanently."""
 
 
 class BadLuck(Exception):
-    """The next attempt may have more."""
+    """The next attempt may have more luck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Entry:
 
 
 _programs = Programs()
-"""Of all engines of this process: what is compiled never changes."""
+"""Shared by all engines of this process: compiled programs never change."""
 
 
 class AflWorld:
@@ -62,7 +62,7 @@ class AflWorld:
         self.complaints: list[str] = []
         self.repaired: set[str] = set()
         """Runs whose broken step succeeds now."""
-        prepare(_SMALL.definition)  # here, and not in a thread when it is started
+        prepare(_SMALL.definition)  # here, not in a thread at its start
 
     def definitions(self) -> tuple[object, ...]:
         return (
@@ -75,12 +75,12 @@ class AflWorld:
         )
 
     def furnish(self, engine: Engine) -> None:
-        """Spares an engine, before it is open, to read what others have read, and to start a sandbox."""
+        """Shares compiled programs and a sandbox with an engine before it opens, so that it need not make its own."""
         cast("AflBundle", engine.bundle("afl")).programs = _programs
         engine.executors.languages.python = instant_python()
 
     def report_stale(self, storm: Storm) -> None:
-        """A worker that was thought dead reports an attempt that is long over."""
+        """A worker that was presumed dead reports an attempt that is long over."""
         attempts = [
             (entry.run_id, entry.event, entry.attempt)
             for entry in self.ledger
@@ -89,12 +89,12 @@ class AflWorld:
         report_stale(self._cluster, storm, attempts, {"done": "by a zombie"})
 
     def luck(self, run_id: str, payload: dict[str, Any]) -> Luck:
-        """A child has that of its parent."""
+        """A child run has the luck of its parent."""
         root = run_id.partition(":")[0].removesuffix(FORK)
         return self._lucks.get(root, {}).get(payload["name"], Luck())
 
     async def carry_out(self, run_id: str, payload: dict[str, Any], attempt: int) -> dict[str, Any]:
-        """What an attempt comes to, whoever makes it."""
+        """The outcome of an attempt, whoever makes it."""
         luck, name = self.luck(run_id, payload), payload["name"]
         takes = 3 * PATIENCE if name == GATE else luck.takes
         if takes:
@@ -109,7 +109,7 @@ class AflWorld:
         return answer(payload)
 
     async def note(self, entry: Entry) -> None:
-        """Effects follow the commit: an event may be carried out only when it is on disk."""
+        """Effects follow the commit: an event may be executed only once it is on disk."""
         self.ledger.append(entry)
         if entry.undo:
             return
@@ -141,7 +141,7 @@ class AflWorld:
 
 
 def answer(payload: dict[str, Any]) -> dict[str, Any]:
-    """The result of an event: its name and a digest of what it was given."""
+    """The result of an event: its name and a digest of its input."""
     digest = zlib.crc32(plain([payload["given"], payload.get("item")]))
     return {"done": f"{payload['name']}:{digest:08x}", "note": _note(payload)}
 

@@ -1,8 +1,8 @@
 """A random catalog, layer by layer: a step takes names of lower layers and gives a name of its own.
 
-Catalogs are made so that their outcome does not depend on how long things take: all values of a name are the same, so
-nobody can tell who won a race; nothing that a step gives depends on an input that it does not wait for; and what fails
-does so by the number of the attempt. So a disturbed run must end as a calm one.
+Catalogs are made so that their outcome does not depend on timing: all values of a name are the same, so the winner of a
+race does not matter; no output of a step depends on an input that it does not wait for; and failures depend only on the
+attempt number. So a disturbed run must end like a calm one.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .child import SHOUT
 
 NEVER, BROKEN, CHILD = "never-answers", "broken", "child-1"
 ASKED, IDLE, AFTER_PATCH = "asked", "idle", "after-patch"
-"""Who answers only when its client lets it; who is skipped by a patch; the goal behind them."""
+"""A step that answers only when its client lets it; one that a patch skips; the goal behind them."""
 SERVER = "http://steps.test"
 ROUTE = "route"
 """A name in the input that gates match; its value is `a`."""
 _NOWHERE = "nowhere"
-"""A name that nobody gives."""
+"""A name that no step provides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,15 @@ class FlowCatalog:
         self._below += names
 
     def _child(self) -> None:
-        """What flow steps ask for."""
+        """The steps that child flows ask for."""
         self._made(CHILD, "c1", fans=False)
         self.steps.append(catalog_step("child-2").required("c1").output("c2").ale('{:c2 "C2"}'))
 
     def _gates(self) -> None:
-        """Goals that are routed: one by the input, one by what another step gives."""
+        """Goals that are routed: one by the input, one by another step's output."""
         route = self._random.choice(("a", "b"))
         made = catalog_step("routed").required(ROUTE, match=("jpath", f'$ == "{route}"')).output("routed-end")
-        if route == "b":  # it is never open, so nobody asks for this
+        if route == "b":  # its gate never opens, so nobody asks for this
             made = made.required(_NOWHERE)
         self.steps.append(made.ale('{:routed-end "R"}'))
         shut = catalog_step("shut").required(self._random.choice(self._below), match=self._truth(holds=False))
@@ -78,7 +78,7 @@ class FlowCatalog:
         self.goals += self._random.sample(["routed", "shut"], k=self._random.choice((0, 0, 1, 2)))
 
     def _special(self) -> None:
-        """What some endings of a run need."""
+        """Steps needed by some endings of a run."""
         recall = self._random.random() < 0.5
         self.steps += [
             catalog_step(NEVER).output("nothing").webhook(f"{SERVER}/async/never", recall=recall),
@@ -117,7 +117,7 @@ class FlowCatalog:
         return building
 
     def _truth(self, *, holds: bool) -> tuple[Language, str]:
-        """A script that says so."""
+        """A script with this result."""
         return self._random.choice(
             (("ale", "true" if holds else "false"), ("lua", f"return {'true' if holds else 'false'}"))
         )
@@ -150,7 +150,7 @@ class FlowCatalog:
         return self._output(name, building).lua(f'return {{{name} = "{name.upper()}"}}')
 
     def _output(self, name: str, building: StepBuilder) -> StepBuilder:
-        """Its output, perhaps made by a script from what the work returns."""
+        """Its output, perhaps computed by a script from the return value."""
         if self._random.random() < 0.8:
             return building.output(name)
         return building.output(name, script=("lua", f'return {{value = "{name.upper()}"}}'))

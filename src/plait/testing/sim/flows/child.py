@@ -16,7 +16,7 @@ class Hoarse(Exception):
 
 @workflow(name=SHOUT)
 async def shout(ctx: Context, order: dict[str, Any]) -> dict[str, Any]:
-    """Gives the name that it is asked for."""
+    """Returns the name that it is asked for."""
     await ctx.sleep("breathe", 1.0)
     if order["ends"] == "badly":
         raise Hoarse("no luck")

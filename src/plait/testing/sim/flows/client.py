@@ -1,4 +1,4 @@
-"""The client of a run towards goals: starts it, ends it, takes it up again. Tries until it is answered."""
+"""The client of a goals run: starts it, ends it, resumes it. Retries until it gets an answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.dialects.goals.running.state import COMPENSATION
 from plait.engine import Handle
 from plait.kernel.errors import RunFailed, Unavailable
 from plait.registry.engine import Engine
-from plait.testing.sim.client import get_through, reached
+from plait.testing.sim.client import MANY, get_through, reached
 from plait.testing.sim.cluster import Cluster
 
 from .catalog import IDLE
@@ -19,7 +19,7 @@ from .scenario import FORK, PATIENCE, FlowRoot, FlowScenario
 from .world import FlowWorld
 
 CHILD = "~child:"
-"""How the kernel's tokens for the compensation of children begin."""
+"""Prefix of the kernel's tokens for the compensation of children."""
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class FlowClient:
         await self._take_up_again()
 
     async def _take_up_again(self) -> None:
-        """After the end: what is under way may outlive it by less than the pause, or by more."""
+        """After the end: work in flight may outlive it by less than the pause, or by more."""
         root = self.root
         match root.ending:
             case "fails and is retried":
@@ -69,7 +69,8 @@ class FlowClient:
         self.told += await self._ended()
 
     async def _patch(self) -> None:
-        """Sets what its goal waits for and skips a step that waits for the same; only then the answer comes."""
+        """Sets the value that its goal waits for and skips a step that waits for the same; only then the answer
+        comes."""
         await self._cluster.clock.sleep(PATIENCE)
         operations = [{"op": "skip", "step": IDLE}, {"op": "set", "name": "p", "value": "P"}]
         with reached("RUN_FINISHED", "kernel.rolling_back", "goals.bad_patch"):
@@ -85,8 +86,8 @@ class FlowClient:
             await handle.fork(place, id=f"{self.root.id}{FORK}")
 
     async def _redeliver(self, engine: Engine) -> None:
-        """Compensators that failed for good, of the run and of its children; and those of children as a whole."""
-        for letter in await engine.dlq.list():
+        """Compensators that failed permanently, of the run and of its children, and those of whole children."""
+        for letter in await engine.dlq.list(limit=MANY):
             if letter.run_id.partition(":")[0] == self.root.id and letter.token.startswith((COMPENSATION, CHILD)):
                 with reached("kernel.dead_letter_settled"):
                     await engine.dlq.retry(letter.id)
@@ -99,7 +100,8 @@ class FlowClient:
             return f"{failed.run_status}: {failed.error.code}\n"
 
     async def _retry(self, handle: Handle[Any]) -> None:
-        """Once: a try that seemed to fail may have reached it. While late work is undone, it is too early."""
+        """Only once: an attempt that seemed to fail may have reached it. While late work is compensated, it is too
+        early."""
         if any(event.type == "flow_resumed" for event in await handle.events()):
             return
         with reached("kernel.rolling_back"):

@@ -1,4 +1,4 @@
-"""What must be true of every run towards goals, whatever happened on the way."""
+"""What must be true of every goals run, whatever happened on the way."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FlowInspector:
                 self._check_work(row, events)
                 _check_outcome(row, run, events)
                 self._check_letters(row, run)
-        if calm:  # in a storm, an engine that was cut off may begin what is undone elsewhere by then
+        if calm:  # in a storm, an engine that was cut off may begin work that was compensated elsewhere
             self._check_keys()
         await self._comparison.check_leftovers()
 
@@ -53,8 +53,8 @@ class FlowInspector:
             raise BrokenPromise(f"{row.id}: {error}") from None
 
     def _check_work(self, row: RunRow, events: History) -> None:
-        """What has a result was done, in the attempt that is recorded; of a fork perhaps by the run that it has its
-        past from."""
+        """Work with a result was done, in the recorded attempt; for a fork, perhaps by the run that it was forked
+        from."""
         whose = (row.id, row.id.removesuffix(FORK))
         done = {(entry.step, entry.token) for entry in self._world.ledger if entry.run_id in whose and not entry.undo}
         plan: dict[str, Any] = events.events[0].data["data"]["plan"]["steps"]
@@ -64,7 +64,7 @@ class FlowInspector:
                 raise BrokenPromise(f"{row.id}: `{data['step_id']}` has a result, but never ran\n{events}")
 
     def _check_letters(self, row: RunRow, run: Run) -> None:
-        """A compensator that was broken when it failed for good has done its work after it was tried again."""
+        """A compensator that was broken when it failed permanently has done its work after a retry."""
         if self._endings.get(row.id.partition(":")[0]) != "ends and its dead letters are retried":
             return
         state = cast("GoalsMachine", run.machine).flow.state
@@ -74,7 +74,7 @@ class FlowInspector:
             raise BrokenPromise(f"{row.id}: a compensator that was tried again is not done")
 
     def _check_keys(self) -> None:
-        """Work that was undone is never done again under the same key."""
+        """Compensated work is never done again under the same key."""
         undone: set[tuple[str, str]] = set()
         for entry in self._world.ledger:
             place = (entry.run_id, compensated_item(entry.token))

@@ -1,4 +1,4 @@
-"""Lua for a simulation: the real sandbox, which answers at once."""
+"""Lua in a simulation: the real sandbox, answering synchronously."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plait.testing.sim.instant_process import InstantProcess
 
 
 class InstantLua:
-    """One sandbox for all engines of this process; what a script leaves behind, the next one does not see."""
+    """One sandbox for all engines of this process; scripts leave nothing behind for the next one."""
 
     def __init__(self) -> None:
         self._process = InstantProcess(PROGRAM)
@@ -52,5 +52,5 @@ class InstantLua:
 
 @cache
 def instant_lua() -> InstantLua:
-    """Started when the first engine is furnished; it ends with this process."""
+    """Started when the first engine is furnished; ends with this process."""
     return InstantLua()

@@ -1,4 +1,4 @@
-"""What one seed stands for: a catalog, the luck of its steps, the goals of runs, and how bad the weather is."""
+"""The scenario of one seed: a catalog, the luck of its steps, the goals of runs, and how bad the weather is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE = 3600.0
 """Seconds after which a run has surely done all that it can do by itself."""
 ITEMS = [1, 2, 3, 4]
 FORK = "-fork"
-"""What the id of a fork ends with."""
+"""The suffix of a fork's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class FlowRoot:
     goals: tuple[str, ...]
     ending: Ending
     pause: float = PATIENCE
-    """Seconds before it is taken up again."""
+    """Seconds before it is resumed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""One seed of flows, twice: calm, and in a storm. Both must keep every promise and end alike."""
+"""One `goals` seed, run twice: calm, and in a storm. Both must keep every promise and end alike."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def _perform(scenario: FlowScenario, storm: Storm | None, logs: Logs) -> E
 
 
 def _stale_result(cluster: Cluster, world: FlowWorld, storm: Storm) -> None:
-    """A worker that was thought dead reports an attempt that is long over."""
+    """A worker that was presumed dead reports an attempt that is long over."""
     attempts = [
         (entry.run_id, entry.token, entry.attempt)
         for entry in world.ledger

@@ -1,4 +1,4 @@
-"""The world outside the engine: Python steps and step servers, with the luck of the scenario and a ledger."""
+"""The world outside the engine: Python steps and step servers, with the luck of the scenario, and a ledger."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .lua import instant_lua
 from .scenario import FlowScenario
 
 _FAILURES = 2
-"""Attempts that fail where luck comes late."""
+"""Attempts that fail before a late success."""
 
 
 class BadLuck(Exception):
-    """The next attempt may have more."""
+    """The next attempt may have more luck."""
 
 
 class NoLuck(Exception):
-    """Nor has any other attempt."""
+    """No attempt will succeed."""
 
     retryable = False
 
@@ -53,21 +53,21 @@ class FlowWorld:
         self._calls: dict[str, int] = {}
         self.ledger: list[Entry] = []
         self.repaired: set[str] = set()
-        """Runs whose broken step, and whose broken compensators, succeed now."""
+        """Runs whose broken step and broken compensators succeed now."""
         self._released: set[str] = set()
         """Runs whose step that waits for its client is answered."""
         self._asked: list[tuple[str, str]] = []
         """Runs and tokens of such steps."""
 
     def furnish(self, engine: Engine) -> None:
-        """Gives an engine, before it is open, the functions and the step servers of this world."""
+        """Gives an engine the functions and the step servers of this world before it opens."""
         engine.goals.handlers.add("work", self._work)
         engine.goals.handlers.add("undo", self._undo)
         engine.executors.send = self.send
         engine.executors.languages.use("lua", instant_lua())
 
     def release(self, run_id: str) -> None:
-        """The step of a run that waits for its client may answer."""
+        """Lets the step of a run that waits for its client answer."""
         self._released.add(run_id)
         for each, token in self._asked:
             if each == run_id:
@@ -109,7 +109,7 @@ class FlowWorld:
     # -- step servers --------------------------------------------------------------------------------------------
 
     async def send(self, request: Request) -> Response:
-        """As the guarded client does it."""
+        """Behaves like the guarded client."""
         step_id, token = request.headers["Argyll-Step-ID"], request.headers["Argyll-Receipt-Token"]
         run_id = request.headers["Argyll-Flow-ID"]
         undo = request.url.endswith("/undo")
@@ -129,7 +129,7 @@ class FlowWorld:
         if request.url.startswith(f"{SERVER}/sync/"):
             return await self._at_once(request, name, luck)
         self._cluster.spawn(self._answer(run_id, token, name, luck))
-        if self._random.random() < 0.3:  # the answer may be there before the call returns
+        if self._random.random() < 0.3:  # the answer may arrive before the call returns
             await self._cluster.clock.sleep(self._random.choice((0.0, 0.5)))
         return _response(request, 202)
 
@@ -141,7 +141,7 @@ class FlowWorld:
         return _response(request, 200, values.plain({name: name.upper()}))
 
     async def _answer(self, run_id: str, token: str, name: str, luck: Luck) -> None:
-        """The webhook; sometimes twice."""
+        """The webhook; sometimes called twice."""
         await self._cluster.clock.sleep(luck.takes + self._random.choice((0.0, 0.0, 2.0)))
         kind, body = ("failed", {"detail": "no luck"}) if luck.ends == "badly" else ("work", {name: name.upper()})
         run = run_key(DEFAULT_NAMESPACE, run_id)

@@ -1,4 +1,4 @@
-"""The client of a run of a graph: starts it, talks to it, ends it, takes it up again. Tries until it is answered."""
+"""The client of a graph run: starts it, sends it messages, ends it, resumes it. Retries until it gets an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plait.dialects.graph.graph import graph
 from plait.engine import Handle
 from plait.kernel.errors import RunFailed
 from plait.registry.engine import Engine
-from plait.testing.sim.client import get_through, reached
+from plait.testing.sim.client import MANY, get_through, reached
 from plait.testing.sim.cluster import Cluster
 
 from .drawing import END, EXTRA, GATE, WORK
@@ -60,7 +60,7 @@ class GraphClient:
                 pass
 
     async def _talk(self, run_id: str) -> None:
-        """Messages, some of them twice."""
+        """Messages, some of them sent twice."""
         for name in self.root.messages:
             await self._cluster.clock.sleep(self._random.choice((0.0, 1.0, 50.0)))
             for _ in range(self._random.choice((1, 1, 2))):
@@ -71,14 +71,14 @@ class GraphClient:
             await self._on_run(lambda handle: handle.message(name, {"says": name}, id=name), run_id)
 
     async def _patch(self) -> None:
-        """While it waits: another node after the last."""
+        """While it waits: adds another node after the last."""
         await self._cluster.clock.sleep(PATIENCE)
         node = {"id": EXTRA, "type": "task", "config": {"handler": WORK}}
         operations = [
             {"op": "add", "path": "/nodes/-", "value": node},
             {"op": "add", "path": "/edges/-", "value": {"from": END, "to": EXTRA}},
         ]
-        with reached("graph.invalid"):  # it is there
+        with reached("graph.invalid"):  # it was added already
             await self._on_run(lambda handle: handle.patch(operations))
         await self._send(self.root.id, GATE)
 
@@ -86,15 +86,14 @@ class GraphClient:
         self._world.repaired.add(self.root.id)
 
         async def redeliver(engine: Engine) -> None:
-            for letter in await engine.dlq.list():
-                if letter.run_id == self.root.id:
-                    with reached("kernel.dead_letter_settled", "graph.not_pending"):
-                        await engine.dlq.retry(letter.id)
+            for letter in await engine.dlq.list(run_id=self.root.id, limit=MANY):
+                with reached("kernel.dead_letter_settled", "graph.not_pending"):
+                    await engine.dlq.retry(letter.id)
 
         await self._until(redeliver)
 
     async def _fork(self, handle: Handle[Any]) -> None:
-        """At any event: what comes after it is done again, to the same end."""
+        """At any event: everything after it is done again, with the same outcome."""
         last = (await handle.events())[-1].seq
         place = max(1, round(Random(self.root.id).random() * (last - 1)))
         with reached("kernel.run_exists"):

@@ -1,7 +1,7 @@
-"""A random graph, block by block: each begins where the one before ended, and the last node is reached on every way.
+"""A random graph, block by block: each begins where the one before ended, and the last node is reached on every path.
 
-Graphs are drawn so that their outcome does not depend on how long things take: a node returns its own name, whatever
-it was given, and what fails does so by the number of the attempt. So a disturbed run must end as a calm one.
+Graphs are drawn so that their outcome does not depend on timing: a node returns its own name, whatever its input, and
+failures depend only on the attempt number. So a disturbed run must end like a calm one.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 from plait.testing.sim.whisper import WHISPER
 
 BROKEN, NEVER, GATE, END, EXTRA = "broken", "never", "gate", "end", "extra"
-"""A node that fails until it is repaired; messages that never come, and that comes after a patch; the last node; and
-the one that a patch adds."""
+"""A node that fails until it is repaired; a message that never comes, and one that comes after a patch; the last node;
+and the one that a patch adds."""
 WORK, UNDO = "work", "undo"
 
 
@@ -23,7 +23,7 @@ class Luck:
     """How the work of a node turns out."""
 
     fails: int = 0
-    """Attempts."""
+    """Failing attempts before the first success."""
     takes: float = 0.0
     undo_fails: int = 0
 
@@ -58,21 +58,21 @@ class Drawing:
         self._last = self._task(self._last)
 
     def _fan(self) -> None:
-        """Several ways at once, and a join."""
+        """Parallel branches and a join."""
         ways = [self._task(self._last) for _ in range(self._random.randint(2, 3))]
         if self._random.random() < 0.5:
             ways[0] = self._task(ways[0])
         self._join(ways)
 
     def _choice(self) -> None:
-        """One of two ways; the join behind them knows that the other is dead."""
+        """One of two branches; the join behind them knows that the other is dead."""
         chooser, ways = self._name("choose"), [self._task(None), self._task(None)]
         rule = {"condition": f"input.route == '{self._random.choice('ab')}'", "next_nodes": ways[:1]}
         self._add({"id": chooser, "type": "decision", "branch": {"rules": [rule], "default": ways[1:]}}, self._last)
         self._join(ways)
 
     def _loop(self) -> None:
-        """A node that is done several times, alone or with the one before it."""
+        """A node that is repeated, alone or with the one before it."""
         first = self._task(self._last)
         again = first if self._random.random() < 0.5 else self._task(first)
         after = self._task(None)
@@ -97,7 +97,7 @@ class Drawing:
         self._line()
 
     def _silence(self) -> None:
-        """Nobody decides in time."""
+        """An approval that nobody decides in time."""
         asked, after = self._name("ask"), self._task(None)
         config = {"title": "anybody?", "timeout_hours": self._random.choice((0, 0.1))}
         self._add({"id": asked, "type": "human", "human_config": config, "rejection_path": [after]}, self._last)

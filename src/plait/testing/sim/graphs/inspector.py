@@ -1,4 +1,4 @@
-"""What must be true of every run of a graph, whatever happened on the way."""
+"""What must be true of every graph run, whatever happened on the way."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class GraphInspector:
         await self._comparison.check_leftovers()
 
     def _check_work(self, row: RunRow, events: History, root: GraphRoot) -> None:
-        """What has a result was done, under one key; and what is to be undone was, newest first."""
+        """Work with a result was done, under one key; work to compensate was compensated, newest first."""
         entries = [entry for entry in self._world.ledger if entry.run_id in (row.id, row.id.removesuffix(FORK))]
         done = {(entry.node, entry.token) for entry in entries if not entry.undo}
         tasks = [node["id"] for node in root.definition["nodes"] if node["type"] == "task"]
@@ -65,7 +65,7 @@ def _check_keys(row: RunRow, entries: list[Entry]) -> None:
 
 
 def _check_counter(row: RunRow, events: History) -> None:
-    """No event is missing, every change of the counter follows from the one before, and each is recorded once."""
+    """No event is missing, each change of the counter follows from the one before, and each is recorded once."""
     counter, seen = None, set[str]()
     for expected, event in enumerate(events, start=1):
         if event.seq != expected:

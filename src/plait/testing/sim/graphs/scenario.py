@@ -1,4 +1,4 @@
-"""What one seed stands for: a graph, the luck of its nodes, how its runs end, and how bad the weather is."""
+"""The scenario of one seed: a graph, the luck of its nodes, how its runs end, and how bad the weather is."""
 
 from __future__ import annotations
 

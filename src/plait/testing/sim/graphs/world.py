@@ -1,4 +1,4 @@
-"""The world outside the engine: what nodes do to it, with the luck of the scenario, and a ledger."""
+"""The world outside the engine: the effects of nodes, with the luck of the scenario, and a ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .scenario import FORK, GraphScenario
 
 
 class BadLuck(Exception):
-    """The next attempt may have more."""
+    """The next attempt may have more luck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Entry:
 
 
 _topologies = Topologies(compile_graph)
-"""Of all engines of this process: what is compiled never changes."""
+"""Shared by all engines of this process: compiled graphs never change."""
 
 
 class GraphWorld:
@@ -47,7 +47,7 @@ class GraphWorld:
         self.clock: VirtualClock | None = None
 
     def furnish(self, engine: Engine) -> None:
-        """Spares an engine, before it is open, to compile what others have compiled."""
+        """Shares compiled graphs with an engine before it opens, so that it need not compile them again."""
         engine.graph.topologies = _topologies
 
     async def _work(self, payload: Any, ctx: NodeContext) -> dict[str, str]:

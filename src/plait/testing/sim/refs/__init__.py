@@ -1,1 +1,1 @@
-"""Random workflows of `refs` in random weather."""
+"""Random `refs` workflows, calm and in a storm."""

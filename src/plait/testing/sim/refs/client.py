@@ -1,4 +1,4 @@
-"""The client of a run of steps: starts it, changes it, ends it, takes it up again. Tries until it is answered."""
+"""The client of a `refs` run: starts it, changes it, ends it, resumes it. Retries until it gets an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plait.dialects.refs.refs import refs
 from plait.engine import Handle
 from plait.kernel.errors import Conflict, RunFailed, Unavailable
 from plait.registry.engine import Engine
-from plait.testing.sim.client import get_through, reached
+from plait.testing.sim.client import MANY, get_through, reached
 from plait.testing.sim.cluster import Cluster
 
 from .drawing import BROKEN, END, EXTRA, WORK
@@ -38,7 +38,7 @@ class RefsClient:
         await self._take_up_again()
 
     async def _act(self) -> None:
-        """While it runs."""
+        """Acts on the run while it runs."""
         ending = self.root.ending
         if ending.startswith("is cancelled"):
             await self._cluster.clock.sleep(PATIENCE)
@@ -70,13 +70,14 @@ class RefsClient:
                 pass
 
     async def _patch(self) -> None:
-        """Another step after the last."""
+        """Adds another step after the last."""
         step = {"name": EXTRA, "action": {"function": WORK}, "input": {"last": f"@{END}"}}
-        with reached("invalid_definition"):  # it is there
+        with reached("invalid_definition"):  # it was added already
             await self._on_run(lambda handle: handle.patch([{"op": "add_step", "step": step}]))
 
     async def _retry(self, handle: Handle[Any]) -> None:
-        """Once: a try that seemed to fail may have reached it. While the run is undone, it is too early."""
+        """Only once: an attempt that seemed to fail may have reached it. While the run is compensated, it is too
+        early."""
         if await _resumed(handle):
             return
         try:
@@ -88,13 +89,13 @@ class RefsClient:
                 raise
 
     async def _redeliver(self, engine: Engine) -> None:
-        for letter in await engine.dlq.list():
-            if letter.run_id == self.root.id and letter.token == BROKEN:
+        for letter in await engine.dlq.list(run_id=self.root.id, limit=MANY):
+            if letter.token == BROKEN:
                 with reached("kernel.dead_letter_settled", "nothing_to_resume"):
                     await engine.dlq.retry(letter.id)
 
     async def _fork(self, handle: Handle[Any]) -> None:
-        """At any event: what comes after it is done again, to the same end."""
+        """At any event: everything after it is done again, with the same outcome."""
         last = next(event.seq for event in await handle.events() if event.type == "refs.ended")
         place = max(1, round(Random(self.root.id).random() * (last - 1)))
         with reached("kernel.run_exists"):

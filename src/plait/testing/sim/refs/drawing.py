@@ -1,7 +1,7 @@
-"""A random workflow, block by block: each reads what the one before gave, and one step reads the last.
+"""A random workflow, block by block: each reads the output of the one before, and one step reads the last.
 
-Workflows are drawn so that their outcome does not depend on how long things take: a step returns its own name and what
-it was given, and what fails does so by the number of the attempt. So a disturbed run must end as a calm one.
+Workflows are drawn so that their outcome does not depend on timing: a step returns its own name and its input, and
+failures depend only on the attempt number. So a disturbed run must end like a calm one.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from plait.testing.sim.whisper import WHISPER
 
 WORK, UNDO = "work", "undo"
 BROKEN, GATE, END, EXTRA = "broken", "gate", "end", "extra"
-"""A step that fails until it is repaired; one that takes so long that the client acts meanwhile; the last; and one that
-a patch adds."""
+"""A step that fails until it is repaired; one slow enough for the client to act meanwhile; the last one; and one that a
+patch adds."""
 _TRIES = 3
 _LONGEST = 86_400_000
 _CODE = "export default (input) => ({done: 'code', given: input})"
@@ -29,11 +29,11 @@ class Luck:
     """How the work of a step turns out."""
 
     fails: int = 0
-    """Attempts."""
+    """Failing attempts before the first success."""
     takes: float = 0.0
     undo_fails: int = 0
     unlucky: int | None = None
-    """Of iterations, the one that fails for good."""
+    """The iteration that fails permanently."""
 
 
 class Drawing:
@@ -49,7 +49,8 @@ class Drawing:
             random.choice(blocks)()
 
     def close(self, *before: str, ends: str = "") -> None:
-        """Adds what the ending of the run needs, and the last step, which may end the run before the others have."""
+        """Adds what the ending of the run needs, and the last step, which may end the run before the others have
+        ended."""
         for name in before:
             takes = {"timeoutMs": _LONGEST} if name == GATE else {}
             self._last = self._call({"after": f"@{self._last}"}, name, config={**self._config(), **takes})
@@ -67,7 +68,7 @@ class Drawing:
         self._last = self._call(self._reads(self._last))
 
     def _fan(self) -> None:
-        """Several at once, and one that reads them all, or only waits for them."""
+        """Several steps in parallel, and one that reads them all, or only waits for them."""
         ways = [self._call(self._reads(self._last)) for _ in range(self._random.randint(2, 3))]
         if self._random.random() < 0.5:
             ways[0] = self._call(self._reads(ways[0]))
@@ -75,13 +76,13 @@ class Drawing:
         self._last = self._call(reads, dependsOn=self._random.choice(([], ways)))
 
     def _choice(self) -> None:
-        """One that may be skipped; who reads it gets null then."""
+        """A step that may be skipped; its reader then gets null."""
         route = self._random.choice("ab")
         chosen = self._call(self._reads(self._last), when={"ref": "@input.route", "eq": route})
         self._last = self._call({"chosen": f"@{chosen}.done", "before": f"@{self._last}.done"})
 
     def _each(self) -> None:
-        """One iteration for each item; one of them may fail for good."""
+        """One iteration for each item; one of them may fail permanently."""
         random, items = self._random, self._random.choice(("@input.items", "@input.none"))
         loop = {"ref": items, "concurrency": random.choice((1, 2, 5))}
         name = self._call({"item": "@item", "index": "@index", "before": f"@{self._last}.done"}, forEach=loop)
@@ -91,7 +92,7 @@ class Drawing:
         self._last = self._call({"all": f"@{name}"})
 
     def _code(self) -> None:
-        """A script, and a result that one reshapes."""
+        """A script, and a result reshaped by another."""
         name = self._name("code")
         self._add({"name": name, "action": {"code": _CODE}, "input": {"before": f"@{self._last}.done"}})
         self._last = self._call(self._reads(name), transform=True)
@@ -109,7 +110,7 @@ class Drawing:
         self._last = self._call({"child": f"@{name}"})
 
     def _hopeless(self) -> None:
-        """One that fails for good, which does not matter."""
+        """A step that fails permanently, which does not matter."""
         name = self._call(self._reads(self._last), config={**self._config(), "onError": "continue"})
         self.lucks[name] = Luck(fails=_TRIES)
         self._last = self._call({"hopeless": f"@{name}", "before": f"@{self._last}.done"})
@@ -117,7 +118,7 @@ class Drawing:
     # -- steps ---------------------------------------------------------------------------------------------------
 
     def _reads(self, step: str) -> dict[str, Any]:
-        """What is not there is left out."""
+        """A missing value is left out."""
         missing = {"missing": f"@{step}.nothing.here"} if self._random.random() < 0.2 else {}
         return {"before": f"@{step}.done", **missing}
 

@@ -1,4 +1,4 @@
-"""What must be true of every run of steps, whatever happened on the way."""
+"""What must be true of every `refs` run, whatever happened on the way."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class RefsInspector:
         await self._comparison.check_leftovers()
 
     def _check_keys(self) -> None:
-        """Work that was undone is never done again under the same key."""
-        if self._in_storm:  # an engine that was cut off may begin what is undone elsewhere by then
+        """Compensated work is never done again under the same key."""
+        if self._in_storm:  # an engine that was cut off may begin work that was compensated elsewhere
             return
         undone: set[tuple[str, str]] = set()
         for entry in self._world.ledger:
@@ -53,7 +53,7 @@ class RefsInspector:
                 raise BrokenPromise(f"{entry.run_id}: `{entry.id}` was done again under the key of what was undone")
 
     def _check_work(self, row: RunRow, events: History, root: RefsRoot) -> None:
-        """What has a result was done, in the attempt that is recorded, under a key that changes only with a retry."""
+        """Work with a result was done, in the recorded attempt, under a key that changes only with a retry."""
         entries = [entry for entry in self._world.ledger if entry.run_id in (row.id, row.id.removesuffix(FORK))]
         done = {(entry.id, entry.attempt) for entry in entries if not entry.undo}
         functions = {step["name"] for step in root.definition["steps"] if "function" in step["action"]}

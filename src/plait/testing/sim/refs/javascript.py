@@ -1,4 +1,4 @@
-"""JavaScript for a simulation: the real sandbox, which answers at once."""
+"""JavaScript in a simulation: the real sandbox, answering synchronously."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class InstantJavaScript:
             raise ScriptError(error.what, retryable=False, code=error.code) from None
 
     def _ask(self, op: Op, script: str, document: Raw) -> Any:
-        """A script has nothing but its document: it says the same each time."""
+        """A script depends only on its document, so its result is cached."""
         place = (op, script, bytes(document))
         if place not in self._known:
             answer = self._process.ask(request_of(op, script, document, DEFAULT))
@@ -56,5 +56,5 @@ class InstantJavaScript:
 
 @cache
 def instant_javascript() -> InstantJavaScript:
-    """Started when the first engine is furnished; it ends with this process."""
+    """Started when the first engine is furnished; ends with this process."""
     return InstantJavaScript()

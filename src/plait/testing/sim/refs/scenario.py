@@ -1,4 +1,4 @@
-"""What one seed stands for: a workflow, the luck of its steps, how its runs end, and how bad the weather is."""
+"""The scenario of one seed: a workflow, the luck of its steps, how its runs end, and how bad the weather is."""
 
 from __future__ import annotations
 

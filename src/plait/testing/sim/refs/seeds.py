@@ -1,4 +1,4 @@
-"""One seed of `refs`, twice: calm, and in a storm. Both must keep every promise and end alike."""
+"""One `refs` seed, run twice: calm, and in a storm. Both must keep every promise and end alike."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the log of a run of steps may hold once only: each step, and each iteration, starts once and ends once. What a
-retry takes up again may do so anew."""
+"""Checks what the log of a `refs` run may contain only once: each step, and each iteration, starts once and ends once.
+A retry may repeat what it restarts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class StepBook:
         self._started: set[str] = set()
         self._settled: set[str] = set()
         self._done: list[str] = []
-        """What can be undone, in the order of its completion."""
+        """Work that can be compensated, in the order of its completion."""
         self.undone: set[str] = set()
-        """What was undone, and not done again."""
+        """Work that was compensated and not done again."""
         self._loops: set[str] = set()
-        """Steps that have iterations, which are done and undone one by one."""
+        """Steps with iterations, which complete and are compensated one by one."""
         self._seq = 0
 
     def take(self, event: Recorded) -> str | None:
-        """What is wrong with an event, after those that came before it."""
+        """Returns what is wrong with an event, given the ones before it."""
         self._seq += 1
         if event.seq != self._seq:
             return f"event {self._seq} is missing"
@@ -48,7 +48,7 @@ class StepBook:
 
     @property
     def owed(self) -> list[str]:
-        """What was done and is not undone."""
+        """Work that was done and not compensated."""
         return self._done
 
     def _ended(self, type: str, data: dict[str, Any]) -> str | None:

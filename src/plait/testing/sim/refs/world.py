@@ -1,4 +1,4 @@
-"""The world outside the engine: what steps do to it, with the luck of the scenario, and a ledger."""
+"""The world outside the engine: the effects of steps, with the luck of the scenario, and a ledger."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .scenario import FORK, PATIENCE, RefsScenario
 
 
 class BadLuck(Exception):
-    """The next attempt may have more."""
+    """The next attempt may have more luck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Entry:
 
     run_id: str
     id: str
-    """Of the step or the iteration."""
+    """The id of the step or the iteration."""
     attempt: int
     key: str
     undo: bool
 
 
 _plans = Plans()
-"""Of all engines of this process: what is compiled never changes."""
+"""Shared by all engines of this process: compiled plans never change."""
 
 
 class RefsWorld:
@@ -52,14 +52,14 @@ class RefsWorld:
         """Runs whose broken step succeeds now."""
 
     def furnish(self, engine: Engine) -> None:
-        """Gives an engine, before it is open, the functions of this world."""
+        """Gives an engine the functions of this world before it opens."""
         cast("RefsBundle", engine.bundle("refs")).plans = _plans
         engine.executors.functions.add(WORK, self._work)
         engine.executors.functions.add(UNDO, self._undo)
         engine.executors.languages.use("javascript", instant_javascript())
 
     def report_stale(self, storm: Storm) -> None:
-        """A worker that was thought dead reports an attempt that is long over."""
+        """A worker that was presumed dead reports an attempt that is long over."""
         attempts = [
             (entry.run_id, entry.id, entry.attempt)
             for entry in self.ledger
@@ -103,7 +103,7 @@ class RefsWorld:
         return entry
 
     async def _witness(self, entry: Entry) -> None:
-        """Effects follow the commit: a step may begin only when that is on disk."""
+        """Effects follow the commit: a step may begin only once that is on disk."""
         started = f'"step":"{split_id(entry.id)[0]}"'.encode()
         if not await self._cluster.logs.has(RunId(entry.run_id), started):
             self.complaints.append(f"{entry.run_id}: `{entry.id}` began before it was on disk")

@@ -1,1 +1,1 @@
-"""Is it a program that means something? Every rule is checked, every name linked to what it means."""
+"""Semantic checks: every rule is checked, every name linked to its declaration."""

@@ -38,7 +38,7 @@ LANGUAGES = ("python",)
 def check_bodies(
     check: Check, bodies: Sequence[AndThen], catch: Catch | None, outer: Scope, path: str, depth: int
 ) -> None:
-    """`outer` is the scope of what has them, with its owner; `path` where that stands."""
+    """`outer` is the scope around the bodies, with their owner; `path` is the owner's location."""
     tables = [_steps(check, each.body, f"{path}/body/{at}") for at, each in enumerate(bodies)]
     for at, body in enumerate(bodies):
         _check_body(check, body, outer, f"{path}/body/{at}", tables, at, depth)
@@ -111,7 +111,7 @@ def _check_step(check: Check, step: Step, scope: Scope, path: str, depth: int) -
     if not step.bodies and step.catch is None:
         return
     info = scope.steps.get(step.name.text)
-    if info is None or info.step is not step:  # the second of two with one name
+    if info is None or info.step is not step:  # the second of two with the same name
         info = StepInfo(step, f"{path}/{step.name.text}", symbol)
     mixins = [(each, check.links.symbol(each)) for each in _all_mixins(symbol, step)]
     owner = Owner(symbol, mixins, info)
@@ -125,7 +125,7 @@ def _all_mixins(symbol: Symbol | None, step: Step) -> tuple[Mixin, ...]:
 
 
 def _inputs(check: Check, step: Step, symbol: Symbol | None, scope: Scope) -> Inputs:
-    """What `$` holds in the body of a step: an event's own values stand behind those around it."""
+    """The inputs in the body of a step: an event's own values come after those around it."""
     outer = scope.inputs
     if symbol is None:
         return Inputs(outer.types, True)
@@ -144,7 +144,7 @@ def _inputs(check: Check, step: Step, symbol: Symbol | None, scope: Scope) -> In
 
 
 def _check_source(check: Check, foreach: Foreach, scope: Scope) -> StaticType:
-    """The type of its elements."""
+    """The type of the source's elements."""
     check.waiting = foreach
     match foreach.source:
         case InputRef():
@@ -232,7 +232,7 @@ def check_script(check: Check, script: Script) -> None:
 
 
 def _steps(check: Check, body: Block | When | Script, path: str) -> dict[str, StepInfo]:
-    """The steps of a plain or foreach block, which all its statements see; the first of one name counts."""
+    """The steps of a plain or foreach block, visible to all its statements; the first of a name counts."""
     found: dict[str, StepInfo] = {}
     if isinstance(body, Block):
         for each in body.statements:

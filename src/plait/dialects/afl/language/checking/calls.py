@@ -1,4 +1,4 @@
-"""Calls and mixins: do the arguments fit what is called?"""
+"""Calls and mixins: whether the arguments fit the declaration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .expressions import infer
 
 
 def check_call(check: Check, call: Call, scope: Scope) -> Symbol | None:
-    """Links it and its mixins, and checks their arguments; gives what it calls."""
+    """Links a call and its mixins, and checks their arguments; returns what is called."""
     symbol = check.call(call)
     given = check_arguments(check, call.arguments, scope)
     if symbol is not None:
@@ -150,7 +150,7 @@ def _check_alias(check: Check, alias: Name, taken: set[str]) -> None:
 
 
 def implicit_arguments(links: Links, node: Call | Mixin) -> list[Argument]:
-    """What implicits give a call, each name once; the strongest first."""
+    """Arguments that implicits give a call, each name once; the strongest first."""
     found: dict[str, Argument] = {}
     for implicit in links.implicits.get(id(node), ()):
         for argument in implicit.call.arguments:

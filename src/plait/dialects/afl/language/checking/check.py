@@ -1,4 +1,4 @@
-"""What the rules share: the program's symbols, what they link, and what they have to say."""
+"""The state shared by all rules: the program's symbols, links and diagnostics."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from plait.dialects.afl.language.tree import Call, ListType, Mixin, Name, Node, 
 
 @dataclass(eq=False)
 class Check:
-    """Rules about one declaration note what they find in `space`; `waiting` is the statement whose references are
-    being read."""
+    """Rules about one declaration record their findings in `space`; `waiting` is the statement whose references are
+    being checked."""
 
     symbols: Symbols
     links: Links
     diagnostics: Diagnostics
     space: Space
     called: dict[str, list[tuple[str, Name, Space]]]
-    """Who calls whom, for recursion: by qualified name of the caller."""
+    """The call graph, for recursion: by qualified name of the caller."""
     declaration: str = ""
     waiting: Node | None = None
 
@@ -57,7 +57,7 @@ class Check:
         return symbol
 
     def type(self, type: Type) -> StaticType:
-        """What a written type means; its names are linked."""
+        """Resolves a written type, and links its names."""
         if isinstance(type, ListType):
             return ListOf(self.type(type.element))
         if type.name in BUILTIN_TYPES:
@@ -69,7 +69,7 @@ class Check:
         return Instance(symbol)
 
     def type_of(self, symbol: Symbol, type: Type) -> StaticType:
-        """The same for a type that another declaration wrote; that one's names are its own to complain about."""
+        """Like `type`, for a type in another declaration, which reports its own unknown names."""
         if isinstance(type, ListType):
             return ListOf(self.type_of(symbol, type.element))
         if type.name in BUILTIN_TYPES:
@@ -94,7 +94,7 @@ class Check:
         return symbol
 
     def _unknown(self, name: Node, text: str, noun: str) -> None:
-        """A short name in a type may be meant for a built-in one: then it is an unknown type."""
+        """An unknown short name in a type may be meant as a built-in type: then it is an unknown type."""
         known: Iterable[str] = self.symbols.visible(self.space)
         if noun == "schema":
             known = (*BUILTIN_TYPES, *known)
@@ -110,7 +110,7 @@ _SHOWN = 20
 
 
 def have(names: Iterable[str]) -> str:
-    """The end of a message: what there is, in the order of its declaration."""
+    """The end of a message: the available names, in the order of their declaration."""
     found = list(dict.fromkeys(names))
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return f"have: {', '.join(found[:_SHOWN])}{more}" if found else "there is none"

@@ -1,4 +1,4 @@
-"""Circles: steps that wait for each other, and declarations that call themselves."""
+"""Cycles: steps that wait for each other, and declarations that call themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .check import Check
 
 
 def check_step_cycles(check: Check, bodies: Sequence[AndThen], catch: Catch | None) -> None:
-    """A step waits for those it reads, and ends after all that stands in its bodies; those wait in turn."""
+    """A step waits for the steps it reads, and ends after all steps in its bodies, which wait in turn."""
     graph: dict[int, list[int]] = {}
     steps: dict[int, StepInfo] = {}
     for node in _bodies(bodies, catch):
@@ -32,7 +32,7 @@ def _bodies(bodies: Sequence[AndThen], catch: Catch | None) -> Iterator[Node]:
 
 
 def _add(links: Links, node: Node, graph: dict[int, list[int]], steps: dict[int, StepInfo], owner: int | None) -> None:
-    """`owner` is the step that ends after what `node` holds."""
+    """`owner` is the step that ends after the contents of `node`."""
     if isinstance(node, When):
         for case in node.cases:
             _add(links, case.block, graph, steps, owner)
@@ -62,7 +62,7 @@ def _add_statement(
 
 
 def _circles(graph: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
-    """One for each start that leads into one; without recursion, because a chain may be long."""
+    """One cycle for each start that leads into one; without recursion, because a chain may be long."""
     done: set[int] = set()
     for start in graph:
         if start not in done:
@@ -74,7 +74,7 @@ def _circles(graph: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
 def _circle_from(start: int, graph: Mapping[int, Sequence[int]], done: set[int]) -> list[int] | None:
     found: list[int] | None = None
     path = {start: iter(graph[start])}
-    """In the order of the way; what is left to look at from each."""
+    """The current path; from each node, the neighbours that are left to visit."""
     while path:
         node, rest = next(reversed(path.items()))
         following = next(rest, None)
@@ -91,7 +91,7 @@ def _circle_from(start: int, graph: Mapping[int, Sequence[int]], done: set[int])
 
 
 def check_recursion(check: Check) -> None:
-    """A declaration that calls itself, directly or through others, is only warned about: a `when` may end it."""
+    """Only warns about a declaration that calls itself, directly or through others: a `when` may end the recursion."""
     called = check.called
     parts = _parts({caller: [target for target, _, _ in calls] for caller, calls in called.items()})
     for caller, calls in called.items():
@@ -108,7 +108,7 @@ def check_recursion(check: Check) -> None:
 
 
 def _parts(graph: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Which nodes reach each other, by number (Tarjan's algorithm, without recursion)."""
+    """The strongly connected components, by number (Tarjan's algorithm, without recursion)."""
     numbers: dict[str, int] = {}
     lowest: dict[str, int] = {}
     parts: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Facets, workflows, schemas, implicits, and what a namespace uses."""
+"""Facets, workflows, schemas, implicits, and the namespaces that a namespace uses."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _check_implicit(check: Check, implicit: Implicit) -> None:
 def _check_parameters(
     check: Check, parameters: Sequence[Parameter], inputs: dict[str, StaticType] | None = None
 ) -> dict[str, StaticType]:
-    """Their types by name. Defaults may use what stands to their left, those of returns all of `inputs`."""
+    """Their types by name. Defaults may refer to parameters to their left, those of returns to all of `inputs`."""
     types: dict[str, StaticType] = {}
     for each in parameters:
         name = each.name.text
@@ -136,12 +136,12 @@ def _check_constant(check: Check, expression: Expression, known: object) -> None
 
 
 def _nowhere(symbol: Symbol | None, known: dict[str, StaticType] | None = None) -> Scope:
-    """Where there are no steps to read."""
+    """A scope without steps."""
     return _Constant(Owner(symbol, (), None), None, Inputs(known or {}))
 
 
 class _Constant(Scope):
-    """A step that is read here was complained about already."""
+    """Any step that is read here has already been reported."""
 
     def bind(self, name: str) -> None:
         return None

@@ -1,4 +1,4 @@
-"""The types of expressions, and what operators refuse. What is not known is not complained about."""
+"""The types of expressions, and what operators refuse. Unknown types are never reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`$.x` and `step.attribute`: what they mean, and what they are."""
+"""`$.x` and `step.attribute`: their declarations and types."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_step(check: Check, ref: StepRef, scope: Scope) -> StaticType:
 
 
 def check_fields(check: Check, type: StaticType, path: Sequence[Name], owner: str) -> StaticType:
-    """Through nested schemas, as far as they are known; objects may hold more than their schema says."""
+    """Checks fields through nested schemas, as far as they are known; objects may have more fields than a schema."""
     for name in path:
         if not isinstance(type, Instance):
             return None
@@ -78,7 +78,7 @@ def check_fields(check: Check, type: StaticType, path: Sequence[Name], owner: st
 
 
 def attributes(check: Check, symbol: Symbol, mixins: Sequence[Mixin], catches: bool) -> dict[str, Parameter | None]:
-    """What can be read of a step: returns over params, aliases of mixins, and what mixins without one add."""
+    """The readable attributes of a step: returns over params, aliases of mixins, and what mixins without one add."""
     found: dict[str, Parameter | None] = {}
     declared = symbol.facet.mixins if symbol.facet is not None else ()
     for mixin in (*declared, *mixins):

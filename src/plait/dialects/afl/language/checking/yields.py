@@ -1,4 +1,4 @@
-"""Yields: to whom, and with what."""
+"""Yields: their targets and arguments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_yields(check: Check, yields: Sequence[Yield], scope: Scope) -> None:
 
 
 def _target(check: Check, each: Yield, scope: Scope) -> tuple[Capture, Symbol | None] | None:
-    """The nearest enclosing step of that facet; else a mixin of the owner."""
+    """The nearest enclosing step of that facet; otherwise a mixin of the owner."""
     name = each.call.target.text
     symbol = check.symbols.find(name, check.space).symbol
     owners = list(scope.owners())
@@ -45,7 +45,7 @@ def _target(check: Check, each: Yield, scope: Scope) -> tuple[Capture, Symbol | 
     mixin = _mixin(check, each, owners[0])
     if mixin is not None:
         return mixin
-    if all(owner.symbol is not None for owner in owners):  # else one is unknown, and may be meant
+    if all(owner.symbol is not None for owner in owners):  # otherwise one is unknown, and may be meant
         valid = list(dict.fromkeys(owner.symbol.name for owner in owners if owner.symbol is not None))
         valid += [mixin.alias.text if mixin.alias is not None else mixin.target.text for mixin, _ in owners[0].mixins]
         check.error(

@@ -1,1 +1,1 @@
-"""The compiled form of a program: JSON that says all a machine needs to run it."""
+"""The compiled form of a program: JSON with all that a machine needs to run it."""

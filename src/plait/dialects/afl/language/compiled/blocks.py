@@ -1,4 +1,4 @@
-"""Bodies in the compiled form: blocks with their steps, what each waits for, and where yields go."""
+"""Bodies in the compiled form: blocks with their steps, the dependencies of these, and the targets of yields."""
 
 from __future__ import annotations
 

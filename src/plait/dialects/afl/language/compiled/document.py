@@ -1,4 +1,4 @@
-"""Reads the JSON of a compiled program, part by part; the first part that is none ends it."""
+"""Reads the JSON of a compiled program, part by part; the first invalid part ends it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _QUALIFIED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*", 
 
 
 class Malformed(Exception):
-    """The document is no compiled program."""
+    """The document is not a compiled program."""
 
     def __init__(self, pointer: str, what: str) -> None:
         super().__init__(what)
@@ -102,7 +102,7 @@ class Part:
         return [Part(each, f"{self._at(field)}/{at}", self._places) for at, each in enumerate(self._list(field))]
 
     def listed(self, field: str) -> list[Part]:
-        """Of a field that holds one object, or a list of several."""
+        """The objects of a field that holds one object, or a list of several."""
         if isinstance(self._value.get(field), Mapping):
             return [self.part(field)]
         return self.parts(field)

@@ -16,7 +16,7 @@ _TYPES = {"facet": "FacetDecl", "event": "EventFacetDecl", "workflow": "Workflow
 
 
 def emit_program(program: Program, options: EmitOptions) -> list[Json]:
-    """The declarations, in source order; a namespace as often as it is opened."""
+    """The declarations, in source order; a namespace appears as often as it is opened."""
     kept = {id(each.declaration): each for each in program.symbols.members}
     found: list[Json] = []
     opened: dict[str, int] = {}

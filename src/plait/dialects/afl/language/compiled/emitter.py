@@ -1,4 +1,4 @@
-"""What all nodes of the compiled form have: their sort, id and place."""
+"""The common members of all nodes of the compiled form: their type, id and place."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Json = dict[str, Any]
 class EmitOptions:
     locations: bool = True
     several: bool = False
-    """Whether there are several files, so that a place names its own."""
+    """Whether there are several files, so that a place names its file."""
     provenance: bool = False
 
 
 @dataclass(frozen=True)
 class Emitter:
-    """Writes the nodes of one file."""
+    """Emits the nodes of one file."""
 
     source: SourceText
     links: Links
     options: EmitOptions
 
     def node(self, type: str, node: Node, path: str, /, **members: Any) -> Json:
-        """Members that are None or empty are left out."""
+        """Leaves out members that are None or empty."""
         found: Json = {"type": type, "id": node_id(path)}
         found.update((name, value) for name, value in members.items() if not _is_empty(value))
         if self.options.locations:

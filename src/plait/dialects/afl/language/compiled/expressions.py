@@ -1,5 +1,5 @@
-"""Expressions in the compiled form. Parentheses are gone: the tree says what they said. `.name` of something that is no
-reference is an IndexExpr with that name."""
+"""Expressions in the compiled form. Parentheses are gone: the tree implies them. `.name` of anything but a reference is
+an IndexExpr with that name."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def arguments(emit: Emitter, given: tuple[Argument, ...] | list[Argument], path:
 
 
 def type_of(emit: Emitter, type: Type, path: str) -> Any:
-    """A name, qualified where it is one of the program's own; or an ArrayType."""
+    """A name, qualified if it is one of the program's own; or an ArrayType."""
     if isinstance(type, ListType):
         return emit.node("ArrayType", type, path, elementType=type_of(emit, type.element, f"{path}/element"))
     symbol = emit.links.symbol(type)

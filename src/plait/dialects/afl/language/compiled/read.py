@@ -1,6 +1,6 @@
-"""A compiled program back as a syntax tree, so that the rules for source hold for it too.
+"""Turns a compiled program back into a syntax tree, so that the rules for source apply to it, too.
 
-What the compiler had found out (ids, `resolved`, `dependencies` and the like) is not believed: it is found out again.
+What the compiler had derived (ids, `resolved`, `dependencies` and the like) is not trusted, but derived again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KINDS: Mapping[str, FacetKind] = {"FacetDecl": "facet", "EventFacetDecl": "even
 
 
 def read_compiled(document: Any, diagnostics: Diagnostics, source: str = "compiled") -> list[Parsed]:
-    """One file for each that the program was made of; what is no compiled program is noted."""
+    """The syntax trees of the program's files; anything invalid is noted."""
     files: dict[str, tuple[RecordedPlaces, list[Any]]] = {}
     try:
         program = Part(document, "", RecordedPlaces(source))
@@ -35,7 +35,7 @@ def read_compiled(document: Any, diagnostics: Diagnostics, source: str = "compil
     except Malformed as error:
         diagnostics.error(RecordedPlaces(source), (0, 0), PARSE_ERROR, error.message, error.hint)
         return []
-    except RecursionError:  # far beyond what the language allows, and what it is made of does not matter
+    except RecursionError:  # far beyond what the language allows, whatever it consists of
         diagnostics.error(RecordedPlaces(source), (0, 0), LIMIT_EXCEEDED, "The document is nested too deep")
         return []
     return [Parsed(places, File(0, 0, tuple(members)), ()) for places, members in files.values()]

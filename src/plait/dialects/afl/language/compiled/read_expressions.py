@@ -86,7 +86,7 @@ def _literal(part: Part) -> Any:
     value = part.value("value")
     wanted = {"String": str, "Int": int, "Double": float, "Boolean": bool, "Null": type(None)}[part.type]
     if part.type == "Double" and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)  # 1.0 is 1 in the JSON of some languages
+        value = float(value)  # some languages write 1 as 1.0 in JSON
     if type(value) is not wanted:
         raise part.malformed("value", f"is no {part.type}")
     if isinstance(value, float) and not math.isfinite(value):

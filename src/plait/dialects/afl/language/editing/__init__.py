@@ -1,1 +1,1 @@
-"""What editors ask about a program: where is it declared, what is it, what could stand here."""
+"""Queries by editors: where something is declared, what it is, and how to complete it."""

@@ -1,5 +1,5 @@
-"""What could stand at a place. The text there is often not finished, so it is read by tokens, not as a tree; what the
-rest of the program declares comes from when it could last be read."""
+"""Completion at a place. The text there is often unfinished, so it is read by tokens, not as a tree; declarations in
+the rest of the program come from its last parsable state."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Choice:
 def choices_at(program: Program, text: str, offset: int) -> list[Choice]:
     tokens = _tokens(text[:offset])
     if tokens and tokens[-1].end == offset and tokens[-1].type not in _SIGNS:
-        tokens = tokens[:-1]  # the word that is being written
+        tokens = tokens[:-1]  # the word being typed
     return list(dict.fromkeys(_choices(program.symbols, tokens)))
 
 
@@ -97,7 +97,7 @@ def _members(symbols: Symbols, declaration: Sequence[Token], tokens: Sequence[To
 
 
 def _qualified_before(tokens: Sequence[Token]) -> str:
-    """`a.b.` that the text ends with."""
+    """The qualified prefix, `a.b.`, at the end of the text."""
     parts: list[str] = []
     for each in reversed(tokens):
         if each.type not in ("NAME", "DOT"):
@@ -107,7 +107,7 @@ def _qualified_before(tokens: Sequence[Token]) -> str:
 
 
 def _inputs(declaration: Sequence[Token]) -> Iterator[Choice]:
-    """The parameters of the declaration, and variables of a foreach."""
+    """The parameters of the declaration, and the variables of enclosing foreach blocks."""
     depth = 0
     for at, each in enumerate(declaration):
         depth += (each.type == "LPAREN") - (each.type == "RPAREN")
@@ -166,7 +166,7 @@ def _steps(declaration: Sequence[Token]) -> dict[str, str]:
 
 
 def _declaration(tokens: Sequence[Token]) -> Sequence[Token]:
-    """From the last word that starts a declaration."""
+    """The text from the last keyword that starts a declaration."""
     for at in range(len(tokens) - 1, -1, -1):
         if tokens[at].type in DECLARING:
             return tokens[at:]

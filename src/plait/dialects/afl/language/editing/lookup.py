@@ -1,4 +1,4 @@
-"""What the name at a place means: where it is declared, and what to say about it."""
+"""The meaning of the name at a place: its declaration, and its description."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .signature import described, parameter_text, signature
 
 @dataclass(frozen=True)
 class Meaning:
-    """Of a name: `source` and `span` are where it is declared, `text` is for people (Markdown)."""
+    """The meaning of a name: `source` and `span` are its declaration, `text` describes it (Markdown)."""
 
     source: SourceText
     span: tuple[int, int]
@@ -52,7 +52,7 @@ def meaning_at(program: Program, file: str, offset: int) -> Meaning | None:
 
 
 def _path_to(node: Node, offset: int) -> Iterator[Node]:
-    """From the whole to the smallest node that holds the offset."""
+    """The nodes that contain the offset, from the whole tree to the smallest."""
     yield node
     for child in _children(node):
         if child.start <= offset <= child.end:
@@ -123,7 +123,7 @@ def _of_attribute(program: Program, info: StepInfo, name: str) -> Meaning | None
 
 
 def _of_input(source: SourceText, ref: InputRef, path: Sequence[Node]) -> Meaning | None:
-    """A foreach variable, or a parameter of the declaration around it."""
+    """A foreach variable, or a parameter of the enclosing declaration."""
     name = ref.path[0].text
     variable = _variable(path, name)
     if variable is not None:

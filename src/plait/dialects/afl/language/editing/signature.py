@@ -1,4 +1,4 @@
-"""Declarations in a line, for people."""
+"""One-line signatures of declarations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tidy source text: four spaces, comments kept, the same program, and nothing left to do the second time."""
+"""The formatter: four spaces, comments kept, the program unchanged; formatting twice changes nothing."""

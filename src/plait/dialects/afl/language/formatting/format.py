@@ -33,7 +33,7 @@ _WORDS = {"facet": "facet", "event": "event facet", "workflow": "workflow"}
 
 
 class Formatted(msgspec.Struct, frozen=True):
-    """The text, or why there is none: what does not parse is left alone."""
+    """The formatted text, or why there is none: text with syntax errors is left alone."""
 
     text: str | None
     diagnostics: tuple[Diagnostic, ...] = ()

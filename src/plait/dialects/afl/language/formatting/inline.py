@@ -1,4 +1,4 @@
-"""What stands in one line: expressions, calls, parameters. Literals stay as they are written."""
+"""The formatting of single lines: expressions, calls, parameters. Literals stay as written."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Inline:
         return f"({', '.join(map(self.argument, nodes))})"
 
     def call(self, node: Call, indent: str, before: str) -> str:
-        """`before` is what its line holds already. A long one has an argument a line."""
+        """`before` is the line so far. A long call has one argument per line."""
         line = f"{node.target.text}{self.arguments(node.arguments)}{''.join(map(self.mixin, node.mixins))}"
         if len(indent) + len(before) + len(line) <= WIDTH or "\n" in line:
             return line
@@ -115,7 +115,7 @@ class Inline:
 
 
 def broken(parts: Iterable[str], indent: str) -> str:
-    """In parentheses, one a line."""
+    """In parentheses, one item per line."""
     found = list(parts)
     if not found:
         return "()"

@@ -1,7 +1,7 @@
-"""The lines of the new text, with the comments of the old one put where they were.
+"""The lines of the new text, with the comments of the old one at their places.
 
-A comment keeps its place between the items of a block, and at the end of the line of one. Those inside of what is
-written as one line come to stand before it.
+A comment keeps its place between the items of a block, or at the end of an item's line. Comments inside an item that
+is formatted as one line are moved before it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Lines:
         self._lines: list[str] = []
         self._level = 0
         self._end = 0
-        """Of what was written last, in the old text."""
+        """The offset in the old text where the last output ended."""
         self._first = True
         """Whether nothing was written yet in this block."""
 
@@ -38,7 +38,7 @@ class Lines:
         return "\n".join(self._lines) + "\n" if self._lines else ""
 
     def before(self, start: int, header_end: int, doc: Doc | None = None) -> None:
-        """What stands before an item that starts at `start`, and in its first line."""
+        """Writes the comments before an item that starts at `start`, and those in its first line."""
         self._flush(start if doc is None else doc.start)
         inside: list[Comment] = []
         described: Comment | None = None
@@ -61,40 +61,40 @@ class Lines:
         self._blank(start)
 
     def put(self, line: str) -> None:
-        """A new line; may hold line breaks of its own."""
+        """Starts a new line; `line` may contain line breaks."""
         self._lines.append(f"{self.indent}{line}")
         self._first = False
 
     def put_raw(self, line: str) -> None:
-        """A line of a script, with its indentation."""
+        """Writes a line of a script, with its own indentation."""
         self._lines.append(line)
 
     def extend(self, more: str) -> None:
-        """More of the last line."""
+        """Appends to the last line."""
         self._lines[-1] += more
 
     def after(self, end: int) -> None:
-        """A comment at the end of the line of an item that ended at `end`."""
+        """Writes a comment at the end of the line of an item that ended at `end`."""
         self._end = end
         if self._next >= len(self._comments):
             return
         comment = self._comments[self._next]
         between = _BETWEEN.match(self._text, end)
         on_line = between is not None and between.end() == comment.start and "\n" not in comment.value
-        if on_line and not comment.value.startswith("/**"):  # that one may describe what follows
+        if on_line and not comment.value.startswith("/**"):  # a doc comment may describe what follows
             self._next += 1
             self.extend(f"  {comment.value.rstrip()}")
             self._end = comment.end
 
     def open(self, start: int) -> None:
-        """A block whose brace is at `start`."""
+        """Opens a block whose brace is at `start`."""
         self.extend("{")
         self._level += 1
         self._end = start + 1
         self._first = True
 
     def close(self, end: int) -> None:
-        """The block, whose brace ends at `end`."""
+        """Closes the block whose brace ends at `end`."""
         self._flush(end)
         empty = self._first
         self._level -= 1
@@ -117,12 +117,12 @@ class Lines:
             self._end = comment.end
 
     def _blank(self, start: int) -> None:
-        """One empty line where there were any."""
+        """Writes one empty line where there were any."""
         if not self._first and self._text.count("\n", self._end, start) > 1 and self._lines[-1] != "":
             self._lines.append("")
 
     def _put_comment(self, value: str, start: int) -> None:
-        """The lines of a block comment move with its first."""
+        """Shifts all lines of a block comment with its first."""
         column = start - (self._text.rfind("\n", 0, start) + 1)
         first, *rest = value.split("\n")
         self.put(first.rstrip())
@@ -135,5 +135,5 @@ class Lines:
 
 
 def _plain(comment: Comment) -> str:
-    """As no doc comment: it does not describe what it now stands before."""
+    """A comment as a plain one: a doc comment would describe what it now precedes."""
     return f"/* {comment.value[3:].lstrip()}" if comment.value.startswith("/**") else comment.value

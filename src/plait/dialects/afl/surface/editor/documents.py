@@ -1,7 +1,7 @@
 """The program that an open document belongs to.
 
-That is the document, what other files of the workspace say about its namespaces, and the namespaces it uses: what
-`plait afl check FILE --library WORKSPACE` would read. Open documents count as they are in the editor.
+It consists of the document, the other files of the workspace that contribute to its namespaces, and the namespaces it
+uses: what `plait afl check FILE --library WORKSPACE` would read. Open documents count as they are in the editor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from plait.kernel.errors import PlaitError
 
 
 class Documents:
-    """Keeps the last program of each document, for questions while it can't be read."""
+    """Keeps the last program of each document, for queries while it can't be parsed."""
 
     def __init__(self) -> None:
         self._programs: dict[str, Program] = {}
@@ -31,7 +31,7 @@ class Documents:
         return program
 
     def last(self, name: str) -> Program | None:
-        """The last one whose document had no syntax errors; before that, the one there is."""
+        """The last program in which the document had no syntax errors; before that, the current one."""
         return self._programs.get(name)
 
     def forget(self, name: str) -> None:
@@ -49,5 +49,5 @@ def _files(folders: Sequence[Path]) -> list[SourceFile]:
             try:
                 found.append(read_file(path))
             except PlaitError:
-                continue  # gone since it was listed, or not ours to read
+                continue  # deleted since it was listed, or not readable
     return found

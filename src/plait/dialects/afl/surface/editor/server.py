@@ -36,7 +36,7 @@ _SEVERITIES = {"error": types.DiagnosticSeverity.Error, "warning": types.Diagnos
 
 
 class AflServer(LanguageServer):
-    """Everything by the names of files: a document that is no file is named by its URI."""
+    """Identifies everything by file names; a document that is not a file is named by its URI."""
 
     def __init__(self, version: str) -> None:
         super().__init__("plait-afl", version)  # pyright: ignore[reportUnknownMemberType]
@@ -50,7 +50,7 @@ class AflServer(LanguageServer):
         return [Path(name) for name in map(name_of, uris) if Path(name).is_dir()]
 
     def check(self, uri: str) -> Program:
-        """Reads the program of a document again, and publishes what is said about the document."""
+        """Reads the program of a document again, and publishes the document's diagnostics."""
         name = name_of(uri)
         program = self.programs.read(name, self.opened(), self.folders())
         document = self.workspace.get_text_document(uri)
@@ -61,7 +61,7 @@ class AflServer(LanguageServer):
         return program
 
     def check_all(self) -> None:
-        """One document may be what another uses."""
+        """Checks all documents, since one may be used by another."""
         for uri in list(self.workspace.text_documents):
             self.check(uri)
 

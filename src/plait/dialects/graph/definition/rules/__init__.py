@@ -1,7 +1,7 @@
-"""The rules of validation: one function each, in the order in which flaws are told.
+"""The rules of validation: one function each, in the order in which flaws are reported.
 
-A rule looks at a definition as far as it could be read, and yields what it finds; it never fails, and never repeats
-what the reader of the shape has noted.
+A rule checks a definition as far as it could be parsed, and yields its findings; it never fails, and never repeats
+what the parser has noted.
 """
 
 from __future__ import annotations

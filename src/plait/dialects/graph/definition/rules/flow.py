@@ -1,4 +1,4 @@
-"""Rules about the whole graph: it begins, it ends, it goes in circles only by loops, and nobody waits in vain."""
+"""Rules about the whole graph: it has a start and an end, only loops form cycles, and no node waits in vain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def cycle(examined: Examined) -> Iterator[Note]:
 
 
 def dead_dependency(examined: Examined) -> Iterator[Note]:
-    """An edge that is written down, from a node that never takes it."""
+    """A written edge from a node that never takes it."""
     for id, routing in examined.routings.items():
         if not routing.owned:
             continue

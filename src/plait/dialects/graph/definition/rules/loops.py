@@ -1,4 +1,4 @@
-"""Rules about loops: how often, and back to where."""
+"""Rules about loops: their number of iterations, and their back-edges."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def too_large(examined: Examined) -> Iterator[Note]:
 
 
 def oversized(draft: Draft) -> Iterator[Note]:
-    """Of what is so large that it is not examined any further."""
+    """The flaw of what is too large to be checked any further."""
     if draft.written_nodes is not None and draft.written_nodes > MAX_NODES:
         what = f"the workflow has {draft.written_nodes:,} nodes, limit {MAX_NODES:,}"
         yield Note("/nodes", what, "move a part into a workflow of its own, and start it by a node of type `run`", CODE)

@@ -1,4 +1,4 @@
-"""Rules about the names of other nodes: they must exist, and be others."""
+"""Rules about references to other nodes: the nodes must exist, and differ from the referrer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def unknown_target(examined: Examined) -> Iterator[Note]:
 
 
 def _named(examined: Examined) -> Iterator[Route]:
-    """Every name in a node's own paths, the way back of its loop included."""
+    """Every node named in a node's own paths, including its loop's back-edge."""
     for id, routing in examined.routings.items():
         yield from routing.written
         if routing.loop is not None and routing.loop.loop_back_to is not None:
@@ -36,7 +36,7 @@ def _named(examined: Examined) -> Iterator[Route]:
 
 
 def _unknown_ends(examined: Examined) -> Iterator[Note]:
-    """Of conditional edges."""
+    """Unknown ends of conditional edges."""
     for placed in examined.draft.edges:
         if placed.edge.condition is None:
             continue
@@ -47,7 +47,7 @@ def _unknown_ends(examined: Examined) -> Iterator[Note]:
 
 
 def _unknown_permissions(examined: Examined) -> Iterator[Note]:
-    """A guardrail that names nobody would be believed to guard something."""
+    """A guardrail that names an unknown node would seem to guard something."""
     for id, routing in examined.routings.items():
         for index, target in enumerate(routing.placed.node.capabilities.can_emit_to or ()):
             if target not in examined.routings:
@@ -95,7 +95,7 @@ def _edge_pointer(route: Route, end: str) -> str:
 
 
 def _unknown(examined: Examined, place: str, target: str, pointer: str, owner: str = "") -> Note:
-    """`owner`: the node that names it, and so does not mean itself."""
+    """`owner` is the node with the reference, which is not suggested to itself."""
     found = examined.suggestions.nearest(target, [id for id in examined.routings if id != owner])
     fix = f"nearest: `{found}`" if found is not None else "add it, or remove the name"
     return Note(pointer, f"{place} names non-existent node `{target}`", fix, "graph.unknown_target")

@@ -1,4 +1,4 @@
-"""What is allowed and probably not meant."""
+"""Warnings: what is allowed and probably not meant."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _fanout(examined: Examined, routing: Routing) -> int:
 
 
 def _widest(routing: Routing) -> int:
-    """The most targets of one emit that are written down; a chosen one is judged when it is made."""
+    """The most targets that one written emit can have; a chosen one is checked at run time."""
     ways = [len({*each}) for each in _ways(routing)]
     return max(ways, default=0)
 
@@ -77,10 +77,10 @@ def loop_over_hops(examined: Examined) -> Iterator[Note]:
 
 
 def _shortest(examined: Examined, start: str, end: str, body: frozenset[str]) -> int:
-    """Hops of one iteration at least."""
+    """The least number of hops in one iteration."""
     distance = {start: 1}
     frontier = [start]
-    for id in frontier:  # grows while it is read
+    for id in frontier:  # grows during the iteration
         for target in examined.topology.forward[id]:
             if target in body and target not in distance:
                 distance[target] = distance[id] + 1

@@ -1,4 +1,4 @@
-"""The rules of section 2: each looks at a definition and notes what is wrong with it, or probably not meant."""
+"""The rules of section 2: each checks a definition and notes flaws or warnings."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from plait.dialects.refs.definition.order import settling_order
 
 
 def cycles(examined: Examined) -> Iterator[Note]:
-    """One note for each group of steps that can't begin; the way shown is a shortest one from its first step."""
+    """One note for each group of steps that can't start; the path shown is a shortest cycle from its first step."""
     left = examined.needs.keys() - set(settling_order(examined.needs))
     while left:
         first = next(name for name in examined.steps if name in left)
         way = _way_back(first, examined.needs)
-        if way is None:  # it only waits for a circle
+        if way is None:  # it only depends on a cycle
             left.discard(first)
             continue
         shown = " -> ".join(way)
@@ -27,7 +27,7 @@ def cycles(examined: Examined) -> Iterator[Note]:
 def _way_back(start: str, needs: Mapping[str, frozenset[str]]) -> list[str] | None:
     came_from: dict[str, str] = {}
     todo = [start]
-    for name in todo:  # which grows meanwhile
+    for name in todo:  # grows during the iteration
         for need in sorted(needs[name]):
             if need == start:
                 way = [start]

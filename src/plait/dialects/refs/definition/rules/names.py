@@ -36,6 +36,6 @@ def is_step_name(name: str) -> bool:
 
 
 def step_name(text: str) -> str:
-    """A valid name that is near what was written."""
+    """A valid name that is close to what was written."""
     found = re.sub(r"_{2,}", "_", re.sub(r"[^A-Za-z0-9_-]", "_", text)).rstrip("-_")[:60]
     return found if found and not found[0].isdigit() and found[0] != "-" else f"step_{found.lstrip('-')}".rstrip("_-")

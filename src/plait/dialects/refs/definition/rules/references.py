@@ -1,4 +1,4 @@
-"""References: to what there is, where it can be known, and to fields that schemas have."""
+"""References: to existing steps, where that can be known, and to fields that schemas have."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ UNKNOWN, SCOPE, PATH = "unknown_ref", "scope_ref", "path_ref"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A reference of a step, and where it may point."""
+    """A reference in a step, and what it may refer to."""
 
     step: DraftStep
     place: Place
     iterates: bool
-    """`@item` and `@index` are known there."""
+    """Whether `@item` and `@index` are known there."""
     scope: Collection[str] | None = None
-    """Steps that are known there; None: all of them."""
+    """The steps known there; None: all of them."""
 
 
 def references(examined: Examined) -> Iterator[Note]:
@@ -106,7 +106,7 @@ def _path(examined: Examined, ref: Ref, at: str) -> Iterator[Note]:
 
 
 def schema_of(examined: Examined, ref: Ref) -> tuple[Any, tuple[str, ...]]:
-    """What describes the head of a reference, and the path from there."""
+    """The schema of a reference's head, and the path below it."""
     if ref.head == INPUT:
         return (None if examined.input_schema is None else examined.input_schema.written), ref.path
     schema = examined.output_schemas.get(ref.head)

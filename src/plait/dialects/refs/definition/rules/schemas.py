@@ -1,4 +1,4 @@
-"""JSON Schemas that a definition has."""
+"""The JSON Schemas in a definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What parts of a step go together, and the presets of a definition."""
+"""Which parts of a step go together, and the presets of a definition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plait.dialects.refs.references.template import parse
 
 
 def inputs(examined: Examined) -> Iterator[Note]:
-    """An object, or one reference to one."""
+    """An input is an object, or one reference to an object."""
     for step in examined.draft.steps:
         places = [("/input", step.source.input)]
         if step.source.compensate is not None:
@@ -66,7 +66,7 @@ def foreach(examined: Examined) -> Iterator[Note]:
 def presets(examined: Examined) -> Iterator[Note]:
     source = examined.draft.source
     if source.mode == "recording" or source.use is not None:
-        return  # steps are not known yet
+        return  # the steps are not known yet
     for name in source.presets:
         if name not in examined.steps:
             meant = nearest(name, examined.names)

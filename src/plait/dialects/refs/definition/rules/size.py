@@ -1,4 +1,4 @@
-"""The limits of section 10 that a definition alone can break."""
+"""The limits of section 10 that concern the definition alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is probably not meant, and never in the way."""
+"""Warnings: what is probably not meant, but never refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings through the HTTP API, with the rights of whoever calls: what `Recordings` works on for MCP clients."""
+"""Recordings through the HTTP API, with the caller's permissions: the host of `Recordings` for MCP clients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plait.dialects.refs.recordings import Recordings
 from plait.kernel.bundle import Reference, RunDraft, Startable
 
 _WAIT_MS: Final = 20_000
-"""How long one request waits for an answer; then another one does."""
+"""Milliseconds that one request waits for an answer, before the next one does."""
 
 
 def recordings_of(api: Api) -> Recordings:

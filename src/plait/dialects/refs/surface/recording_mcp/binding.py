@@ -1,4 +1,4 @@
-"""Which recording a session is about: the one its address names, or the one that it has started."""
+"""The recording of a session: the one in its address, or the one that it has started."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def bound_run(session: McpSession) -> str:
 
 
 def bind(session: McpSession, run: str) -> None:
-    """One recording a session: the last that it started."""
+    """Binds the session to a recording: the last that it started."""
     session.memory.clear()
     session.memory[_RUN] = run
 
@@ -35,5 +35,5 @@ def must_be_bound(session: McpSession, named: Any = None) -> str:
 
 
 def url_of(session: McpSession, run: str) -> str:
-    """Where other clients feed the recording."""
+    """The address where other clients can feed the recording."""
     return f"{session.origin}/mcp/{MODE}/{quote(run, safe='')}" if session.origin else f"plait mcp --record {run}"

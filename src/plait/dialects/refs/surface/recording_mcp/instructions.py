@@ -1,4 +1,4 @@
-"""What a client's model is told about recording."""
+"""Instructions about recording for a client's model."""
 
 from typing import Final
 

@@ -1,7 +1,7 @@
-"""Progress of a recorded call: what its tool reports is told to the client that waits for it.
+"""Progress of a recorded call: reports of its tool are passed on to the client that waits for it.
 
-The tool runs where the recording has its owner, which may be another process: what it reports is in the log of its
-task, and is read from there.
+The tool runs in the recording's owner, which may be another process: its reports are in the log of its task, and are
+read from there.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ T = TypeVar("T")
 
 _FIRST: Final = 0.1
 _LONGEST: Final = 1.0
-"""Seconds between two looks."""
+"""Seconds between two polls."""
 _STEPS: Final = "steps_by_call"
 
 
 async def with_progress(call: ToolCall, run: str, key: str, asking: Awaitable[T]) -> T:
-    """What `asking` gives. Meanwhile the client, if it wants that, is told how far the tool is."""
+    """Awaits `asking`; meanwhile it reports the tool's progress to the client, if the client wants that."""
     waiting = asyncio.ensure_future(asking)
     relay = _Relay(call, run, key)
     pause = _FIRST
@@ -37,7 +37,7 @@ async def with_progress(call: ToolCall, run: str, key: str, asking: Awaitable[T]
             if done:
                 break
             told = False
-            with suppress(PlaitError):  # the call itself is what counts
+            with suppress(PlaitError):  # progress must not fail the call itself
                 told = await relay.tell()
             pause = _FIRST if told else min(2 * pause, _LONGEST)
         return await waiting
@@ -51,11 +51,11 @@ class _Relay:
         self._run = run
         self._key = key
         self._step = ""
-        """Of this call, once it is recorded."""
+        """The step of this call, once it is recorded."""
         self._line = 0
 
     async def tell(self) -> bool:
-        """What is new; False if nothing is."""
+        """Reports what is new; returns False if nothing is."""
         api = self._call.api
         self._step = self._step or await self._find_step(api)
         if not self._step:
@@ -71,7 +71,7 @@ class _Relay:
         return told
 
     async def _find_step(self, api: Api) -> str:
-        """Each event is read once in a session, however long the recording is and whoever looks for a step."""
+        """Reads each event once per session, however long the recording is and whichever call looks for its step."""
         known: _Steps = self._call.session.memory.setdefault(_STEPS, _Steps())
         after: int | None = known.after
         while after is not None:
@@ -85,7 +85,7 @@ class _Relay:
 
 @dataclass(slots=True)
 class _Steps:
-    """Of the session's recording, as far as somebody has looked for them."""
+    """The steps of the session's recording that have been read so far."""
 
     by_call: dict[str, str] = field(default_factory=dict[str, str])
     after: int = 0

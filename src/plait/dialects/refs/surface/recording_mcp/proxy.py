@@ -27,7 +27,7 @@ _OPENING: Final = "opening"
 
 
 async def recording_tools(api: Api, session: McpSession) -> Sequence[McpTool]:
-    """All that a session at `/mcp/record` sees."""
+    """All tools of a session at `/mcp/record`."""
     return [*await recorded_tools(api, session), *CONTROL_TOOLS]
 
 
@@ -52,7 +52,7 @@ async def recorded_tools(api: Api, session: McpSession) -> list[McpTool]:
 
 
 async def _servers(api: Api, session: McpSession) -> Sequence[str] | None:
-    """Those that the recording was started for; they never change."""
+    """The servers that the recording was started for; they never change."""
     run = bound_run(session)
     if not run:
         return None
@@ -88,7 +88,7 @@ async def _record(tool: ShownTool, call: ToolCall) -> Answered:
 
 
 async def _open(call: ToolCall) -> str:
-    """The session's recording. One that has none gets a new one with its first call."""
+    """The session's recording; its first call starts one if it has none."""
     session = call.session
     if not session.id and not session.subject:
         fix = "start a recording with WORKFLOW_RECORDING_START, and connect to its `url`"
@@ -102,12 +102,12 @@ async def _open(call: ToolCall) -> str:
 
 
 def _key(given: Any) -> str:
-    """A call is sent under the client's own key, if it has one: repeated, it is the same call."""
+    """Uses the client's own key, if it has one: repeated, it is the same call."""
     return f"call-{sha256(str(given).encode()).hexdigest()}" if given is not None else f"call-{uuid4().hex}"
 
 
 def _result(called: Called, *, annotate: bool) -> dict[str, Any]:
-    """What the server answered; nothing is changed but what stands beside it."""
+    """The server's answer, with only its metadata changed."""
     found: dict[str, Any] = {**(called.result or _failure(called))}
     meta: dict[str, Any] = {**(found.get("_meta") or {}), "plait/run": called.run, "plait/step": called.step}
     if annotate:
@@ -117,6 +117,6 @@ def _result(called: Called, *, annotate: bool) -> dict[str, Any]:
 
 
 def _failure(called: Called) -> dict[str, Any]:
-    """Of a call that no server has answered."""
+    """The result of a call that no server has answered."""
     error = called.error or {"code": "failed", "message": "it failed"}
     return {"content": [{"type": "text", "text": f"{error['message']} [{error['code']}]"}], "isError": True}

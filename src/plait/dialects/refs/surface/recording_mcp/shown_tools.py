@@ -12,12 +12,12 @@ Offered = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """Tools by server and name, each as its server describes it."""
 
 OWN: Final = "plait"
-"""The engine's own tools, which are not recorded unless somebody wants them."""
+"""The server name of the engine's own tools, which are only recorded on request."""
 
 
 class ShownTool(NamedTuple):
     name: str
-    """As it is called: its bare name, or `<server>_<tool>` if another server has one of that name."""
+    """The shown name: its bare name, or `<server>_<tool>` if another server has a tool of that name."""
     server: str
     bare: str
     description: Mapping[str, Any]
@@ -28,14 +28,14 @@ class ShownTool(NamedTuple):
         return bool(annotations.get("readOnlyHint"))
 
     def document(self) -> dict[str, Any]:
-        """With references allowed, and nothing said of its output: a client would check results against that."""
+        """Allows references, and has no output schema: a client would check results against it."""
         found = {key: value for key, value in self.description.items() if key != "outputSchema"}
         schema = self.description.get("inputSchema") or {"type": "object"}
         return {**found, "name": self.name, "inputSchema": widened(schema)}
 
 
 def shown_tools(offered: Offered, servers: Sequence[str] | None) -> dict[str, ShownTool]:
-    """By the name that they are called by."""
+    """Tools by their shown names."""
     wanted = [server for server in offered if server != OWN or (servers is not None and OWN in servers)]
     counts = Counter(name for server in wanted for name in offered[server])
     found: dict[str, ShownTool] = {}
