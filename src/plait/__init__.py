@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from plait.kernel.retry import Retry
     from plait.kernel.version import __version__ as __version__
     from plait.registry.engine import Engine
-else:  # a type checker would take a `__getattr__` for the promise that every name exists
+else:  # to a type checker, `__getattr__` would promise that every name exists
 
     def __getattr__(name: str) -> object:
         from importlib import import_module

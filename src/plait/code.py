@@ -1,4 +1,4 @@
-"""Names of the `code` dialect that are needed now and then; the common ones are in `plait` itself."""
+"""Less common names of the `code` dialect; the common ones are in `plait` itself."""
 
 from plait.dialects.code.approvals import Verdict
 from plait.dialects.code.branches import Results, Won

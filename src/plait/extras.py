@@ -1,10 +1,10 @@
-"""What to say when an optional package is missing. `pip install plait` brings the kernel, SQLite and the `code`
+"""Explains that an optional package is missing. `pip install plait` installs the kernel, SQLite and the `code`
 dialect; everything else is an extra, and is imported where it is used:
 
     with extra("http", "HTTP steps"):
         import httpcore
 
-A package that is not installed is then an error that says which one, and how to install it.
+If a package is not installed, the error names it and tells how to install it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class MissingExtra(PlaitError):
 
 @contextmanager
 def extra(name: Extra, what: str, *, instead: str = "") -> Generator[None]:
-    """Around imports: `what` needs them, and the extra `name` brings them. `instead` is another way out."""
+    """A context for imports that `what` needs and the extra `name` provides. `instead`: an alternative to suggest."""
     try:
         yield
     except ModuleNotFoundError as error:

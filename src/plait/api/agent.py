@@ -1,4 +1,4 @@
-"""What agents did in a run: one record for each attempt, with every turn of its conversation."""
+"""What agents did in a run: one record per attempt, with every turn of its conversation."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class AgentTokens(Shape, frozen=True, kw_only=True):
 
 class AgentToolCall(Shape, frozen=True, kw_only=True):
     index: int
-    """From 0, in its turn."""
+    """The index in its turn, from 0."""
     tool: str
     arguments: Any = None
     status: ToolStatus
     result: Any = None
-    """As the model saw it."""
+    """The result as the model saw it."""
     result_ref: str = ""
-    """`cas://sha256:…`: what the whole of it is called."""
+    """The reference of the whole result, `cas://sha256:…`."""
     error: str = ""
     ms: int = 0
     at: Millis | None = None
@@ -38,28 +38,28 @@ class AgentToolCall(Shape, frozen=True, kw_only=True):
     approval_id: str = ""
     child_run_id: str = ""
     answer: Any = None
-    """What people decided, or how the child run ended."""
+    """The decision, or how the child run ended."""
 
 
 class AgentTurn(Shape, frozen=True, kw_only=True):
     turn: int
-    """From 1."""
+    """The number of the turn, from 1."""
     at: Millis
-    """When the reply was there."""
+    """When the reply arrived."""
     ms: int
     model: str
-    """As the provider calls it."""
+    """The provider's name of the model."""
     text: str = ""
     finish: str = "stop"
     tool_calls: list[AgentToolCall] = []
     usage: AgentTokens
     cost_usd: float | None = None
-    """Null: the price is not known."""
+    """The cost in USD; null: the price is not known."""
     cache_hit: bool = False
     feedback: str = ""
-    """What the model was told of an answer that can't be used."""
+    """What the model was told about an answer that can't be used."""
     seq: int
-    """The event that recorded it: a fork there asks the next turn anew."""
+    """The event that recorded the turn: a fork there requests the next turn again."""
 
 
 class AgentDecision(Shape, frozen=True, kw_only=True):
@@ -88,24 +88,24 @@ class AgentRecord(Shape, frozen=True, kw_only=True):
     run_id: str
     node_id: str
     token: str
-    """Of its task: nodes of the run's view have the same."""
+    """The token of its task, which nodes of the run's view have as well."""
     attempt: int
     status: AgentStatus
     model: str
-    """As the workflow names it."""
+    """The model's name in the workflow."""
     max_turns: int
     prompt: str | None = None
-    """Null: prompts are not kept."""
+    """The prompt; null if prompts are not kept."""
     prompt_hash: str = ""
     instructions: str = ""
     offered_tools: list[str] = []
-    """Beside the five built-in ones."""
+    """The offered tools besides the five built-in ones."""
     turns: list[AgentTurn] = []
     waiting: str = ""
-    """What it waits for, or how far it is."""
+    """What it waits for, or its progress."""
     result_data: Any = None
     cas_id: str | None = None
-    """What the whole result is called."""
+    """The reference of the whole result."""
     s3_ref: str | None = None
     decision: AgentDecision | None = None
     denied_route: DeniedRoute | None = None
@@ -127,4 +127,4 @@ class AgentRecords(Shape, frozen=True, kw_only=True):
     agents: list[AgentRecord]
     tokens_used: int = 0
     cost_usd: float | None = None
-    """Of all of them; null if one has no known cost."""
+    """The total cost in USD; null if the cost of a record is not known."""

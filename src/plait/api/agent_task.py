@@ -1,7 +1,7 @@
-"""What a worker asks for an agent that it carries, beside what every task has: see `plait.api.task`.
+"""Requests of workers that run agents, in addition to those for every task: see `plait.api.task`.
 
-All of it is about the attempt that the worker's claim is on. A worker is told what that attempt may use, and what it
-asks for is judged by the server, from the task and its journal.
+Each request is about the attempt that the worker has claimed. The server tells the worker what that attempt may use,
+and checks each request against the task and its journal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class OfferedWorkflow(Shape, frozen=True, kw_only=True):
     dialect: str
     reference: str
     whole_input: bool = False
-    """The child's input is the argument `input`, not all of them."""
+    """Whether the child's input is the argument `input`, not an object of all arguments."""
 
 
 class AgentTerms(Shape, frozen=True, kw_only=True):
@@ -43,11 +43,11 @@ class AgentTerms(Shape, frozen=True, kw_only=True):
 
     id: str
     allowed_tools: list[str]
-    """References: by the node, its capabilities and the policy of the namespace together."""
+    """References of the tools that the node, its capabilities and the policy of the namespace allow together."""
     auto_apply: bool = False
-    """New versions of workflows that the agent proposes are saved without asking anybody."""
+    """Whether new versions of workflows that the agent proposes are saved without an approval."""
     first_calls: dict[str, str] = {}
-    """What the first attempt called, if this is a later one: hashes by `turn/index`. The same call has the same key."""
+    """The calls of the first attempt, for a later one: hashes by `turn/index`. An equal call has the same key."""
     pipelines: list[OfferedPipeline] = []
     workflows: list[OfferedWorkflow] = []
 
@@ -57,15 +57,15 @@ class ReserveCall(Body, frozen=True, kw_only=True):
 
     id: TaskId
     tokens: Count
-    """Of the request, and of the longest reply."""
+    """Tokens of the request and of the longest reply together."""
     cost_usd: Annotated[float, Meta(ge=0)] | None = None
-    """None: the price is not known."""
+    """The maximum cost in USD; None: the price is not known."""
 
 
 class ReservedCall(Shape, frozen=True, kw_only=True):
     id: str
     granted: bool
-    """False: the call could exceed a budget, and must not be made. What is granted counts until the next entry."""
+    """False: the call could exceed a budget and must not be made. A grant counts until the next entry."""
     reason: str = ""
 
 
@@ -74,11 +74,11 @@ class MakePatch(Body, frozen=True, kw_only=True):
 
     id: TaskId
     denied: Text = ""
-    """Why the worker does not allow it: it is only recorded then."""
+    """Why the worker denies the call, which is then only recorded."""
 
 
 class MadePatch(Shape, frozen=True, kw_only=True):
     id: str
     result: Any = None
     error: str = ""
-    """For the model: the patch was not made."""
+    """The error for the model, if the patch was not made."""

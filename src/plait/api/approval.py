@@ -1,4 +1,4 @@
-"""Approvals: what runs ask people, and the decisions."""
+"""Approvals that runs request, and the decisions on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Vote(Shape, frozen=True, kw_only=True):
     comment: str = ""
     data: Any = None
     evidence_hash: str = ""
-    """Of the evidence that was shown: SHA-256, in hex."""
+    """SHA-256 of the evidence that was shown, in hex."""
 
 
 class Delegation(Shape, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class Approval(Shape, frozen=True, kw_only=True):
     node: str
     title: str
     by: str = ""
-    """Who is asked."""
+    """Who is asked to decide."""
     asked_at: Millis
     deadline: Millis | None = None
     form: Any = None
@@ -62,18 +62,18 @@ class Approval(Shape, frozen=True, kw_only=True):
     required: int = 1
     """How many people must approve; one who rejects is enough."""
     approvers: list[str] = []
-    """Who may decide; empty: everyone with the role."""
+    """The people who may decide; empty: everyone with the role."""
     votes: list[Vote] = []
     escalations: list[Escalation] = []
     level: int = 0
     """How many escalations have happened."""
     decided_at: Millis | None = None
-    """When it was approved or rejected, expired or was withdrawn."""
+    """When it was approved or rejected, or expired, or was withdrawn."""
     decided_by: str = ""
     answer: Any = None
     """The data that came with the decision."""
     delegations: list[Delegation] = []
-    """Votes that were handed to others, oldest first."""
+    """Votes that were delegated, oldest first."""
     evidence_hash: str = ""
     """SHA-256 of the evidence's JSON, in hex; send it with a decision to be sure that it is about this evidence."""
 
@@ -88,9 +88,9 @@ class Decided(Shape, frozen=True, kw_only=True):
     id: str
     decision: Decision
     remaining: int = 0
-    """How many more people must approve."""
+    """The number of people who must still approve."""
     approval_id: str | None = None
-    """The same as `id`; with it come `status` and `next_nodes`, of a run whose dialect says where it goes on."""
+    """The same as `id`; set with `status` and `next_nodes` if the run's dialect tells where it continues."""
     status: Literal["resumed"] | None = None
     next_nodes: list[str] | None = None
 
@@ -99,22 +99,22 @@ class Decide(Body, frozen=True, kw_only=True):
     decision: Decision
     comment: Comment = ""
     data: Any = None
-    """What the form asks for."""
+    """The data that the form requests."""
     by: VoterName = ""
-    """Who decides, on a server without keys; else the name of the key counts."""
+    """Who decides, on a server without keys; otherwise the name of the key counts."""
     comments: Comment = ""
     """Another name of `comment`."""
     decided_by: VoterName = ""
     """Another name of `by`."""
     evidence_hash: Annotated[str, Meta(max_length=64)] = ""
-    """Of the evidence that the decision is about; another is refused. Empty: whatever the approval has."""
+    """The hash of the evidence that the decision is about; refused if it differs. Empty: not checked."""
 
 
 class Delegate(Body, frozen=True, kw_only=True):
     to: Annotated[str, Meta(min_length=1, max_length=200)]
     """Who votes instead."""
     by: VoterName = ""
-    """Whose vote it is; by default the caller's. Only administrators may hand on the votes of others."""
+    """Whose vote it is; by default the caller's. Only administrators may delegate the votes of others."""
     comment: Comment = ""
 
 

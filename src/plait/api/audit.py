@@ -12,7 +12,7 @@ from .caller import Role
 from .shape import Query, Shape
 
 AUDIT = "auth.audit"
-"""The kind of its records. Their ids begin with the time."""
+"""The kind of the audit log's records. Their ids begin with the time."""
 AuditOutcome = Literal["ok", "refused"]
 
 
@@ -28,10 +28,10 @@ class AuditEntry(Shape, frozen=True, kw_only=True):
     outcome: AuditOutcome
     code: str | None = None
     credential: str = ""
-    """Which key, token or link: names need not be unique."""
+    """The id of the key, token or link, because names need not be unique."""
     address: str = ""
     missed: int = 0
-    """Refusals before this one that were not recorded."""
+    """The number of refusals before this entry that were not recorded."""
 
 
 class AuditPage(Shape, frozen=True, kw_only=True):

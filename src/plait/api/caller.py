@@ -1,4 +1,4 @@
-"""Who calls, and what the role allows."""
+"""The caller of a request, and what its role allows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 Role = Literal["viewer", "operator", "editor", "approver", "worker", "agent", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 RequiredRole = Role | Literal["any", "public"]
-"""What a route asks for. `any`: every authenticated caller; `public`: no authentication."""
+"""What a route requires. `any`: every authenticated caller; `public`: no authentication."""
 Mode = Literal["open", "key", "token", "session"]
 """How the caller was authenticated."""
 
@@ -37,20 +37,20 @@ class Caller(msgspec.Struct, frozen=True, gc=False):
     """The one namespace the caller can see, or `*` for all."""
     mode: Mode
     id: str = ""
-    """Of the credential: `key:…`, `token:…`, `link:…`. Never the secret itself. Empty: unknown."""
+    """The id of the credential: `key:…`, `token:…`, `link:…`. Never the secret itself. Empty: unknown."""
     address: str = ""
-    """Where the request came from."""
+    """The network address that the request came from."""
     queues: tuple[str, ...] | None = None
-    """Those that a worker may serve; None: all of its namespace."""
+    """The queues that a worker may serve; None: all of its namespace."""
     pii: bool = False
-    """Has the right `pii:read`."""
+    """Whether it has the right `pii:read`."""
 
     facets: tuple[str, ...] | None = None
     """Patterns of what an agent may do, such as `geo.*`; None: all of its namespace."""
     start_rate: int | None = None
-    """Runs that it may start a second; None: as many as it likes."""
+    """Maximum number of runs that it may start per second; None: no limit."""
     max_running: int | None = None
-    """Runs of its own that may be under way in a namespace."""
+    """Maximum number of its runs in progress in a namespace; None: no limit."""
 
     @property
     def reads_pii(self) -> bool:
@@ -63,7 +63,7 @@ class Caller(msgspec.Struct, frozen=True, gc=False):
         return self.facets is None or any(fnmatchcase(facet, pattern) for pattern in self.facets)
 
     def may(self, needed: RequiredRole) -> bool:
-        """An agent reaches the routes that are for agents, and no other."""
+        """Whether the role is enough. An agent may use only the routes for agents."""
         if self.role == "agent":
             return needed in ("agent", "public")
         return needed in ("any", "public") or needed in _GRANTS[self.role]
@@ -76,5 +76,5 @@ NOBODY = Caller("nobody", "worker", EVERYWHERE, "open")
 
 
 def stranger(address: str) -> Caller:
-    """A caller without a valid credential."""
+    """Makes a caller without a valid credential."""
     return Caller("nobody", "worker", EVERYWHERE, "open", address=address)

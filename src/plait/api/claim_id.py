@@ -1,4 +1,4 @@
-"""The id by which a worker reports: all that is needed to find the row and to prove the claim, in one word."""
+"""The id that a worker reports with: everything needed to find the row and to prove the claim, in one text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plait.kernel.queued import Claim, QueuedTask
 
 from .noun import Noun
 
-# An id is sent by whoever likes to: what no row could have must not get as far as a database
+# Anyone can send an id, so numbers that no row can have must not reach the database
 _Opening = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 _Attempt = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 _ClaimKey = Annotated[str, Meta(pattern=r"^[0-9A-Za-z_-]*\Z")]
@@ -36,7 +36,7 @@ class ClaimId(msgspec.Struct, frozen=True, array_like=True):
         return base64.urlsafe_b64encode(msgspec.json.encode(self)).decode().rstrip("=")
 
     def job_id(self) -> str:
-        """Of the attempt, whoever claims it: equal as often as it is offered."""
+        """The id of the attempt: the same for every claim of it."""
         return msgspec.structs.replace(self, claim="").text()
 
     @property
@@ -60,7 +60,7 @@ _claim_id = msgspec.json.Decoder(ClaimId)
 
 
 def read(text: str, namespace: str) -> ClaimId:
-    """What an id stands for; one of another namespace is answered like one that never was."""
+    """Decodes an id; refuses one of another namespace like one that does not exist."""
     found = _read(text)
     if found.namespace != namespace:
         raise unknown_task()
@@ -78,7 +78,7 @@ def _read(text: str) -> ClaimId:
 
 
 def namespace_of(text: str) -> str:
-    """Of an id that a claim gave."""
+    """Returns the namespace of an id that came from a claim."""
     return _read(text).namespace
 
 

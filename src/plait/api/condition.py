@@ -1,4 +1,4 @@
-"""A condition tried on data, before it stands in a definition."""
+"""Evaluates a condition on data, before it is used in a definition."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ class ConditionTest(Body, frozen=True, kw_only=True):
     condition: Any
     """An object with a `type`, or the text of a CEL expression."""
     output: Any = None
-    """Of the node that just finished."""
+    """The output of the node that just finished."""
     ctx: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """Earlier nodes by id: `{output, metadata}`."""
     input: Any = None
-    """Of the run."""
+    """The input of the run."""
 
 
 class ConditionProblem(Shape, frozen=True, kw_only=True):
     code: str
     message: str
     soft: bool = False
-    """The condition is false all the same."""
+    """Whether the condition counts as false despite the error."""
 
 
 class ConditionVerdict(Shape, frozen=True, kw_only=True):
     value: bool | None = None
-    """Not there if it can't be told."""
+    """The result; absent if the condition can't be evaluated."""
     error: ConditionProblem | None = None

@@ -1,4 +1,4 @@
-"""The cursor of a page: where the last one ended, as text that callers send back unchanged."""
+"""The cursor of a page: the place where the page before ended, as text that callers send back unchanged."""
 
 from __future__ import annotations
 

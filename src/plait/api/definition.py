@@ -23,24 +23,24 @@ class Version(Shape, frozen=True, kw_only=True):
 
 class SavedVersion(Version, frozen=True, kw_only=True):
     warnings: list[str] = []
-    """What its dialect found that is probably not meant."""
+    """Parts of it that its dialect considers probable mistakes."""
 
 
 class Definition(Shape, frozen=True, kw_only=True):
     name: str
     dialect: str
     version: str
-    """The one that the plain name means: the newest that is loaded; of what is saved, that of the tag `main`."""
+    """The version that the plain name means: the newest if code is loaded; if it is saved, that of the tag `main`."""
     loaded: bool
     doc: str = ""
     input_schema: Any = None
     output_schema: Any = None
     owner: str = ""
-    """The saved definition that it is a part of, and whose versions and tags it has."""
+    """The saved definition that contains it, and whose versions and tags it shares."""
     offers: list[str] = []
-    """What is in it and can be started by a name of its own."""
+    """Its parts that can be started by names of their own."""
     saved: str = ""
-    """The version that is saved under its name: what can be deleted. Empty for code, and for a part of another."""
+    """The version saved under its name, which can be deleted. Empty for code, and for a part of another definition."""
     tags: dict[str, str]
     versions: list[Version]
 
@@ -63,13 +63,13 @@ class DefinitionVersion(Shape, frozen=True, kw_only=True):
     input_schema: Any = None
     output_schema: Any = None
     base: str = ""
-    """The version that it was made from by a patch."""
+    """The version that the patch was applied to, if it was made by one."""
     operations: list[dict[str, Any]] = []
-    """That patch: RFC 6902."""
+    """The operations of that patch (RFC 6902)."""
     description: str = ""
-    """Of the patch."""
+    """The description of the patch."""
     definition: Any = None
-    """The whole as JSON, where that was asked for."""
+    """The whole definition as JSON, if requested."""
 
 
 class DefinitionDiff(Shape, frozen=True, kw_only=True):
@@ -77,12 +77,12 @@ class DefinitionDiff(Shape, frozen=True, kw_only=True):
     from_: str = msgspec.field(name="from")
     to: str
     operations: list[dict[str, Any]]
-    """RFC 6902: what makes the first version into the second."""
+    """The operations (RFC 6902) that turn the first version into the second."""
 
 
 class ShowVersion(Scoped, frozen=True, kw_only=True):
     materialize: bool = False
-    """Send the whole definition as JSON, whatever patches it was made by."""
+    """Whether to send the whole definition as JSON, even if it was made by patches."""
 
 
 class CompareVersions(Scoped, frozen=True, kw_only=True):
@@ -102,17 +102,17 @@ class DeleteDefinition(Scoped, frozen=True, kw_only=True):
 class NewDefinition(Body, frozen=True, kw_only=True):
     dialect: DialectName
     name: Name | None = None
-    """Under which it is saved as a version, and started. Without one it is saved as its dialect does that."""
+    """The name to save a version under, and to start it by. Without one, its dialect decides how it is saved."""
     definition: Any = msgspec.UNSET
-    """Of the form that its dialect reads; text is source."""
+    """The definition in the form that its dialect reads; text is source code."""
     from_run: RunIdText | None = None
-    """Instead of a definition: a run to make one of, where its dialect can."""
+    """Instead of a definition: a run to make one from, if its dialect can."""
     options: dict[str, Any] = {}
-    """What is to become of that run's steps; see `POST /plan`."""
+    """Options for making a definition from that run; see `POST /plan`."""
     mode: SaveMode = "register"
     """`register`: must be new, or the same as before; `update`: must exist; `upsert`: either."""
     breaking: bool = False
-    """Whether its version gets the next major number."""
+    """Whether the version gets the next major number."""
     expected: Name | None = None
     """The version that the name must mean now; refused with 412 if it does not."""
 
@@ -129,12 +129,12 @@ class PatchDefinition(Body, frozen=True, kw_only=True):
 
 class UploadText(Body, frozen=True, kw_only=True):
     text: str
-    """A config, a schema or code, in UTF-8 at most 1 MB."""
+    """A config, a schema or code; at most 1 MB in UTF-8."""
 
 
 class Uploaded(Shape, frozen=True, kw_only=True):
     ref: str
-    """`cas://sha256:` and the hash."""
+    """The reference: `cas://sha256:` and the hash."""
 
 
 class TagVersion(Body, frozen=True, kw_only=True):

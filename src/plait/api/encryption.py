@@ -1,4 +1,4 @@
-"""The keys that encrypt values at rest; what may be shown of them."""
+"""The public facts about the keys that encrypt values at rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class DataKeyShape(Shape, frozen=True, kw_only=True):
     namespace: str
     created_at: Millis
     wrapped_by: str
-    """A master key; of a subject's key the namespace's data key."""
+    """What wraps it: a master key, or for a subject's key the namespace's data key."""
     subject: str | None = None
     erased_at: Millis | None = None
 
@@ -29,4 +29,4 @@ class Rotation(Shape, frozen=True, kw_only=True):
     """The new data key."""
     master: str
     rewrapped: int
-    """Keys that an older master key wrapped."""
+    """The number of keys that an older master key had wrapped."""

@@ -11,7 +11,7 @@ from plait.kernel.ids import Millis
 from .shape import Body, Scoped, Shape, Text
 
 LISTED = 1_000
-"""Run ids that a receipt names; `runs` counts all of them."""
+"""Maximum number of run ids in a receipt; `runs` counts all of them."""
 
 
 class Receipt(Shape, frozen=True, kw_only=True):
@@ -26,9 +26,10 @@ class Receipt(Shape, frozen=True, kw_only=True):
     """The ids of the data keys that were destroyed; empty if nothing was ever encrypted with one."""
     runs: int
     run_ids: list[str]
-    """The newest of them, at most 1,000."""
+    """The ids of the newest runs, at most 1,000."""
     unencrypted: list[str] = []
-    """Runs that began before encryption was turned on: what they held by then is **not** erased. At most 1,000."""
+    """Runs that started before encryption was turned on: values they stored before that are **not** erased. At most
+    1,000."""
 
 
 class ReceiptPage(Shape, frozen=True, kw_only=True):
@@ -45,4 +46,4 @@ class ListReceipts(Scoped, frozen=True, kw_only=True):
 class EraseSubject(Body, frozen=True, kw_only=True):
     subject: Annotated[str, Meta(min_length=1, max_length=200)]
     cancel: bool = False
-    """Cancel runs of the subject that have not ended; else they are a reason to refuse."""
+    """Whether to cancel runs of the subject that have not ended; otherwise such runs make the request fail."""

@@ -28,4 +28,4 @@ class ListEvents(Scoped, frozen=True, kw_only=True):
     after: Count = 0
     limit: Annotated[int, Meta(ge=1, le=5000)] = 500
     feed: Annotated[str, Meta(max_length=64)] = ""
-    """The log in other words, if the run's dialect has a feed of that name. Its pages may be shorter than `limit`."""
+    """The name of a feed of the run's dialect, which translates the log. Its pages may be shorter than `limit`."""

@@ -8,11 +8,11 @@ from .shape import Shape
 class FleetEngine(Shape, frozen=True, kw_only=True):
     name: str
     shards: int
-    """Of those that all runs belong to by their ids."""
+    """Its shards among those that runs belong to by their ids."""
     pool_shards: int
-    """Of those for runs that need code which not every engine has."""
+    """Its shards among those for runs whose code not every engine has."""
     expires_at: int
-    """When its shards are free, unless it is heard of."""
+    """When its lease expires and frees its shards, unless it is renewed."""
 
 
 class CodePool(Shape, frozen=True, kw_only=True):
@@ -22,20 +22,20 @@ class CodePool(Shape, frozen=True, kw_only=True):
     """`name@version`."""
     runs: int
     engines: int
-    """That have it. 0: its runs wait for one."""
+    """The number of engines that have the code. 0: its runs wait for one."""
 
 
 class FleetOverview(Shape, frozen=True, kw_only=True):
     engines: list[FleetEngine]
     shards: int
     unowned: int
-    """Shards that no engine has: their runs stand still."""
+    """The number of shards without an owner: their runs stand still."""
     pools: list[CodePool]
     draining: list[str]
-    """Versions that no new run starts on."""
+    """Draining versions, on which no new run starts."""
     waiting: int
-    """Inputs that no engine has taken."""
+    """The number of inputs that no engine has taken yet."""
     oldest_waiting_ms: int
-    """How long the oldest of them has waited."""
+    """Milliseconds that the oldest of them has waited."""
     timer_lag_ms: int
-    """How long the oldest timer is overdue."""
+    """Milliseconds that the oldest timer is overdue."""

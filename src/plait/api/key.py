@@ -32,15 +32,15 @@ class Key(Shape, frozen=True, kw_only=True):
     revoked_at: Millis | None = None
     last_used_at: Millis | None = None
     queues: list[str] | None = None
-    """Those that a worker may serve; left out: all of its namespace."""
+    """The queues that a worker may serve; left out: all of its namespace."""
     facets: list[str] | None = None
     """Patterns of what an agent may do, such as `geo.*`; left out: all of its namespace."""
     pii: bool = False
-    """Has the right `pii:read`: it sees the values of fields that hold personal ones. Administrators always do."""
+    """Whether it has the right `pii:read` and sees personal values. Administrators always do."""
     start_rate: int | None = None
-    """How many runs it may start in a second; left out: no limit."""
+    """Maximum number of runs that it may start per second; left out: no limit."""
     max_running: int | None = None
-    """How many runs that it started may be under way in a namespace; left out: no limit."""
+    """Maximum number of its runs in progress in a namespace; left out: no limit."""
 
 
 class CreatedKey(Key, frozen=True, kw_only=True):
@@ -56,16 +56,16 @@ class NewKey(Body, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=100)]
     role: Role
     namespace: Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9_-]{0,62}|\*)\Z")] | None = None
-    """`*` for all; the caller's if left out."""
+    """The namespace, or `*` for all; the caller's if left out."""
     expires_in: Annotated[int, Meta(ge=1, le=_TEN_YEARS)] | None = None
-    """Seconds."""
+    """Seconds until the key expires; never if left out."""
     queues: Annotated[list[QueueName], Meta(min_length=1, max_length=100)] | None = None
-    """Of a worker: the queues it may serve; all of its namespace if left out."""
+    """For a worker: the queues it may serve; all of its namespace if left out."""
     facets: Annotated[list[FacetPattern], Meta(min_length=1, max_length=100)] | None = None
-    """Of an agent: what it may do, such as `geo.*`; all of its namespace if left out."""
+    """For an agent: what it may do, such as `geo.*`; all of its namespace if left out."""
     pii: bool = False
-    """Gives the right `pii:read`."""
+    """Whether to grant the right `pii:read`."""
     start_rate: Annotated[int, Meta(ge=1, le=MOST_STARTS)] | None = None
-    """How many runs it may start in a second, counted by each server process; no limit if left out."""
+    """Maximum number of runs that it may start per second, counted by each server process; no limit if left out."""
     max_running: Annotated[int, Meta(ge=1, le=MOST_RUNNING)] | None = None
-    """How many runs that it started may be under way in a namespace; no limit if left out."""
+    """Maximum number of its runs in progress in a namespace; no limit if left out."""

@@ -29,19 +29,19 @@ class NewHook(Body, frozen=True, kw_only=True):
 class NewLink(Body, frozen=True, kw_only=True):
     expires_in: LinkSeconds = _DAY
     by: VoterName = ""
-    """Whose vote it is; required where certain people, or several, must approve."""
+    """Whose vote the link casts; required if certain people, or several, must approve."""
 
 
 class LinkedApproval(Approval, frozen=True, kw_only=True):
     """The approval of a link."""
 
     voter: str = ""
-    """Whose vote the link is, if it was made for someone."""
+    """Whose vote the link casts, if it was made for someone."""
 
 
 class DecideByLink(Body, frozen=True, kw_only=True):
     decision: Decision
     by: VoterName = ""
-    """The name the decision is recorded under, unless the link is for someone."""
+    """The name to record the decision under, unless the link was made for someone."""
     comment: Comment = ""
     data: Any = None

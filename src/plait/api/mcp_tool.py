@@ -1,7 +1,7 @@
-"""A tool that Plait offers over MCP: what it is called, what it takes, and what it does with the API.
+"""A tool that Plait offers over MCP: its name, its arguments, and what it does with the API.
 
-The server has tools of its own; a dialect adds some in the module `mcp_tools` of its surface. A tool speaks to the
-HTTP API with the rights of whoever called it, so that there is one place for access, namespaces and the audit log.
+The server has its own tools; a dialect adds some in the module `mcp_tools` of its surface. A tool calls the HTTP API
+with its caller's rights, so that access, namespaces and the audit log are handled in one place.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from plait.kernel.errors import InvalidInput
 
 
 class Api(Protocol):
-    """The HTTP API as one caller sees it. Paths are below `/api/v1`; raises the errors that the server answers."""
+    """The HTTP API as one caller sees it. Paths are below `/api/v1`; raises the errors in the server's responses."""
 
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> Any: ...
 
@@ -27,20 +27,20 @@ class Api(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpSession:
-    """What the requests of one client have in common."""
+    """What the requests of one client share."""
 
     id: str = ""
-    """Empty if there is nothing: each request of its client stands alone."""
+    """The session's id; empty if each request of the client stands alone."""
     mode: str = ""
-    """What it was opened for: the part of the path behind `/mcp`; see `McpMode`."""
+    """The mode it was opened for: the part of the path after `/mcp`; see `McpMode`."""
     subject: str = ""
-    """And about what: the next part."""
+    """The subject it was opened for: the next part of the path."""
     options: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Parameters of its address."""
+    """The query parameters of its address."""
     origin: str = ""
-    """Of this server, as the client knows it; empty on standard input and output."""
+    """The origin of this server as the client knows it; empty on standard input and output."""
     memory: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What tools keep for as long as it lasts."""
+    """Data that tools store for the life of the session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +49,16 @@ class ToolCall:
     api: Api
     session: McpSession
     meta: Mapping[str, Any]
-    """What the client said beside the arguments."""
+    """The metadata that the client sent with the arguments."""
     report: Callable[[float, float | None, str], Awaitable[None]]
-    """Progress: how far, of how much, and in words."""
+    """Reports progress: how far, out of how much, and a message."""
     wants_progress: bool
-    """Whether the client asked for that; else nobody hears it."""
+    """Whether the client requested progress; otherwise reports go nowhere."""
     announce: Callable[[], Awaitable[None]]
-    """The tools are others now."""
+    """Announces that the list of tools has changed."""
 
     def text(self, name: str) -> str:
-        """An argument that must be there."""
+        """Returns a required argument."""
         found = self.arguments.get(name)
         if not isinstance(found, str) or not found:
             raise InvalidInput("mcp.bad_arguments", f"`{name}` is missing", fix=f"give `{name}` as a text")
@@ -76,13 +76,13 @@ class McpTool:
     name: str
     description: str
     handler: Callable[[ToolCall], Awaitable[Any]]
-    """What it returns is the result as JSON, or `Answered`. A `PlaitError` is a result that says what went wrong."""
+    """Returns the result as JSON, or `Answered`. A `PlaitError` becomes a result that tells what went wrong."""
     properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """JSON Schemas of its arguments, by name."""
+    """The JSON Schemas of its arguments, by name."""
     required: Sequence[str] = ()
     read_only: bool = False
     document: Mapping[str, Any] | None = None
-    """Of a tool of another server: all of its description, in place of the above."""
+    """The whole description of another server's tool, in place of the fields above."""
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -91,18 +91,18 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The result of another server's tool, which is handed on as it is."""
+    """The result of another server's tool, passed on unchanged."""
 
     result: dict[str, Any]
 
 
 MoreTools = Callable[[Api, McpSession], Awaitable[Sequence[McpTool]]]
-"""Tools that there are only now, such as one for each saved workflow."""
+"""Returns tools that change over time, such as one for each saved workflow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpMode:
-    """Another way to use the server, at `/mcp/<name>` and `/mcp/<name>/<subject>`: with tools of its own alone."""
+    """Another way to use the server, at `/mcp/<name>` and `/mcp/<name>/<subject>`, that offers only its own tools."""
 
     name: str
     instructions: str

@@ -1,4 +1,4 @@
-"""What the id in a path names. A foreign id gets the same answer as one that does not exist."""
+"""What the id in a path names. An id of another namespace gets the same answer as one that does not exist."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 class Noun:
     name: str
     code: str
-    """Of the error when there is no such thing."""
+    """The code of the error for an id that does not exist."""
     what: str
-    """`{}` is the id."""
+    """The text of that error; `{}` stands for the id."""
     why: str = ""
     fix: str = ""
     character: str = PRINTABLE
@@ -25,7 +25,7 @@ class Noun:
     max_length: int = 2000
 
     def usable(self, id: str) -> bool:
-        """Whether something can have this id at all."""
+        """Whether this can be an id at all."""
         shape = f"{self.character}{{1,{self.max_length}}}"
         return re.fullmatch(shape, id) is not None and _SURROGATES.search(id) is None
 

@@ -1,4 +1,4 @@
-"""One run as a page shows it, in the kernel's own types: what an engine's handle and a client's run both return."""
+"""One run as a page shows it, in the kernel's types; both an engine's handle and a client's run return it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .run import Action
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
     row: RunRow
-    """As it is now, whatever moment the rest shows."""
+    """The row as it is now, even if the rest shows an earlier moment."""
     input: Any
     output: Any
     view: RunView
     waiting: list[Reason]
     seq: int
-    """The number of the last event there is."""
+    """The number of the run's last event."""
     at: int | None = None
     actions: list[Action]
 

@@ -1,4 +1,4 @@
-"""What a run would do, before it is started."""
+"""Plans: what a run would do, before it starts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class RunPlan(Shape, frozen=True, kw_only=True):
     definition: str
     version: str | None = None
     valid: bool
-    """Whether a run could be started this way. A plan with gaps is returned with them; what can't be planned at all
-    is refused."""
+    """Whether a run could be started this way. A plan with gaps is returned with `valid` false; a definition that can't
+    be planned at all is refused."""
     input: Any = None
-    """As the definition reads it."""
+    """The input as the definition reads it."""
     notes: list[str]
     plan: Any = None
-    """Which steps would run and which would not, where the dialect can tell in advance."""
+    """The steps that would run and those that would not, if the dialect can tell in advance."""
 
 
 class PlanRun(Body, frozen=True, kw_only=True):
@@ -29,6 +29,6 @@ class PlanRun(Body, frozen=True, kw_only=True):
     """The server's default dialect if left out."""
     input: Any = None
     from_run: RunIdText | None = None
-    """Instead of a definition: a run to make one of, where its dialect can. The plan is then a draft of it."""
+    """Instead of a definition: a run to make one from, if its dialect can. The plan is then a draft of it."""
     options: dict[str, Any] = {}
-    """Of that draft."""
+    """Options of that draft."""

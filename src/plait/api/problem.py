@@ -16,7 +16,7 @@ class Problem(Shape, frozen=True, kw_only=True):
     """Why a request was refused or failed."""
 
     type: str
-    """`urn:plait:error:` and the code."""
+    """The type: `urn:plait:error:` and the code."""
     title: str
     status: int
     detail: str
@@ -25,8 +25,8 @@ class Problem(Shape, frozen=True, kw_only=True):
     fix: str = ""
     errors: Sequence[Flaw] = ()
     diagnostics: Sequence[dict[str, Any]] = ()
-    """Of a program: what its compiler says, with file, line and column."""
+    """The compiler's diagnostics of a program, with file, line and column."""
     retry_after_seconds: int | None = None
-    """When to try again, where that is known."""
+    """Seconds after which to try again, if known."""
     request_id: str = ""
     """Finds the request in the server's log."""

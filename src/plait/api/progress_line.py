@@ -1,5 +1,5 @@
-"""Progress that a tool reports while it works, as a line of its task's log: people read it there, and whoever relays
-the call to a client of its own reads it back, in any process."""
+"""A tool's progress, written as a line of its task's log: people read it there, and a process that relays the call to
+its own client parses it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Progress(NamedTuple):
 
 
 def progress_line(found: Progress) -> str | None:
-    """None for what is no progress: a server may send any number."""
+    """Formats progress as a line; None if it is not finite: a server may send any number."""
     if not math.isfinite(found.progress):
         return None
     total = "" if found.total is None or not math.isfinite(found.total) else f" of {found.total:g}"
@@ -26,7 +26,7 @@ def progress_line(found: Progress) -> str | None:
 
 
 def read_progress(line: str) -> Progress | None:
-    """None for a line that says something else."""
+    """Parses a line; None if it is not about progress."""
     read = _LINE.fullmatch(line)
     if read is None:
         return None

@@ -1,4 +1,4 @@
-"""Pipelines of agents that were promoted to tools."""
+"""Tools that were promoted from agents' pipelines."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class PromotedTool(Shape, frozen=True, kw_only=True):
     hash: str
     """SHA-256 of the pipeline's canonical JSON."""
     uses: int
-    """When it was promoted."""
+    """How often it had been used when it was promoted."""
     steps: list[dict[str, Any]]
     promoted_at: Millis
 
 
 class PromotedTools(Shape, frozen=True, kw_only=True):
     tools: list[PromotedTool]
-    """The oldest first."""
+    """The tools, oldest first."""

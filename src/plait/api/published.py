@@ -1,4 +1,4 @@
-"""Values that a run publishes, and answers to what it is asked."""
+"""Values that a run publishes, and its answers to queries and updates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .run_action import MAX_WAIT_MS, MessageId
 from .shape import Body, Shape
 
 PUBLISHED = "published"
-"""The type of the event."""
+"""The type of the event with a published value."""
 
 
 class PublishedValue(Shape, frozen=True, kw_only=True):
@@ -22,7 +22,7 @@ class PublishedValue(Shape, frozen=True, kw_only=True):
     key: str
     value: Any
     seq: int
-    """Of its event: to read on after it."""
+    """The number of its event, to continue reading after it."""
     at: int
 
 
@@ -46,11 +46,11 @@ class SendUpdate(Body, frozen=True, kw_only=True):
     id: MessageId | None = None
     """The same id twice is one update, with one answer."""
     wait_ms: Annotated[int, Meta(ge=1, le=MAX_WAIT_MS)] = 10_000
-    """How long to wait for the answer."""
+    """Milliseconds to wait for the answer."""
 
 
 def published_in(events: Iterable[Recorded], key: str) -> list[PublishedValue]:
-    """Those of one key."""
+    """Returns the values published under one key."""
     return [
         PublishedValue(key=key, value=event.data.get("value"), seq=event.seq, at=event.at)
         for event in events

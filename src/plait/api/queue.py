@@ -18,26 +18,26 @@ class QueueLimits(Shape, frozen=True, kw_only=True):
     """What is left out has no limit. Runs and tasks are counted apart."""
 
     concurrency: int | None = None
-    """How many at once, over all processes."""
+    """Maximum number in progress, over all processes."""
     per_worker: int | None = None
-    """How many tasks one worker has at once."""
+    """Maximum number of tasks per worker."""
     rate: int | None = None
-    """How many may begin in any `period_ms`."""
+    """Maximum number of starts in any `period_ms`."""
     period_ms: int | None = None
-    """Of `rate`."""
+    """The period of `rate` in milliseconds."""
     partitioned: bool = False
-    """Each key has these limits for itself."""
+    """Whether the limits apply to each key separately."""
     max_waiting: int | None = None
-    """More runs than these are refused; of each key, if partitioned."""
+    """Maximum number of waiting runs, for each key if partitioned; more are refused."""
     paused: bool = False
-    """Nothing begins; what has begun continues."""
+    """Whether starts are paused; runs and tasks in progress continue."""
 
 
 class Queue(Shape, frozen=True, kw_only=True):
     name: str
     namespace: str
     limits: QueueLimits | None = None
-    """Left out: nobody has set any."""
+    """The limits; left out if none have been set."""
     waiting_runs: int = 0
     delayed_runs: int = 0
     running_runs: int = 0
@@ -71,7 +71,7 @@ class QueueWorker(Shape, frozen=True, kw_only=True):
 class QueueDetail(Shape, frozen=True, kw_only=True):
     queue: Queue
     slots: list[QueueSlot]
-    """Who holds slots, the longest first; at most 1,000."""
+    """The holders of slots, longest first; at most 1,000."""
     workers: list[QueueWorker]
 
 

@@ -22,9 +22,9 @@ class RetentionRules(Shape, frozen=True, kw_only=True):
     failed: Age | None = None
     cancelled: Age | None = None
     audit: Age | None = None
-    """Of entries of the audit log, since they were made."""
+    """Milliseconds since an entry of the audit log was made."""
     archive: bool = False
-    """Runs are put into the archive before they are removed. An engine that has none removes none."""
+    """Whether runs are archived before they are removed. An engine without an archive then removes none."""
 
     def age(self, status: EndedStatus) -> Millis | None:
         match status:

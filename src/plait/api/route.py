@@ -1,8 +1,8 @@
-"""A route as a value: everything there is to know about it is in one place.
+"""A route as a value: everything about it is in one place.
 
 The router, the access checks, the checks of query and body, the OpenAPI document and the tests over all routes are
-made from these values. The server brings its own; a dialect brings more (see `surface`). A handler gets one `Call`,
-which carries the host it works on: the server itself, or what the dialect needs.
+made from these values. The server has its own routes; a dialect adds more (see `surface`). A handler gets one `Call`,
+which carries the host it works on: the server itself, or an object of the dialect.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .caller import Caller, RequiredRole
 from .noun import Noun
 from .shape import Query
 
-if TYPE_CHECKING:  # an extra that clients don't need
+if TYPE_CHECKING:  # an optional dependency that clients don't need
     from starlette.requests import Request
 
 API = "/api/v1"
@@ -29,22 +29,22 @@ B = TypeVar("B")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a handler returns: a shape that becomes JSON (None: no body)."""
+    """A handler's answer: a shape that becomes JSON (None: no body)."""
 
     shape: object
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     cookies: tuple[str, ...] = ()
-    """Whole `Set-Cookie` values."""
+    """Complete `Set-Cookie` values."""
     caller: Caller | None = None
-    """For the audit log, when the route itself authenticates the caller."""
+    """The caller for the audit log, if the route itself authenticates it."""
     namespace: str | None = None
-    """For the audit log, when the body may name another one than the query."""
+    """The namespace for the audit log, if the body may name another one than the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a handler returns that is not JSON."""
+    """A handler's answer that is not JSON."""
 
     body: bytes
     media_type: str
@@ -53,20 +53,20 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Server-sent events. `frames` is asked for the next one only when the socket has taken the last."""
+    """Server-sent events. The next frame is requested only when the socket has accepted the last one."""
 
     frames: AsyncIterator[bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[H, Q, B]):
-    """One request, checked: all that a handler needs."""
+    """One checked request, with everything that a handler needs."""
 
     host: H
     request: Request
     caller: Caller
     namespace: str
-    """The one the request is about, after the access checks."""
+    """The namespace of the request, after the access checks."""
     params: Mapping[str, str]
     query: Q
     body: B
@@ -85,13 +85,13 @@ class Reply:
 
     status: int
     shape: Any
-    """A struct, or None for no body, or a media type for what is not JSON."""
+    """A struct, None for no body, or a media type for content that is not JSON."""
     about: str
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An error that is particular to a route; those that all routes of its kind share are added to the document."""
+    """An error of this route in particular; the document adds those that all routes of its kind share."""
 
     status: int
     code: str
@@ -102,7 +102,7 @@ class Fault:
 class Route(Generic[H, Q, B]):
     method: Method
     path: str
-    """Below `/api/v1`, unless `bare`."""
+    """The path below `/api/v1`, or the whole path if `bare`."""
     name: str
     """`noun.verb`: the operation's id, and the action in the audit log."""
     role: RequiredRole
@@ -118,16 +118,16 @@ class Route(Generic[H, Q, B]):
     """The shape of one frame, if the route can stream."""
     bare: bool = False
     audited: bool = True
-    """False: what the handler calls records its own success, or there is nothing to record."""
+    """Whether a success is audited here. False: the handler's callee records it, or there is nothing to record."""
     while_away: bool = False
-    """Answered while the database is away, to callers whose key was verified before."""
+    """Whether callers whose key was verified before are served while the database is unavailable."""
     waits: bool = False
-    """The handler may wait for something: it is stopped if the caller's key is revoked meanwhile."""
+    """Whether the handler may wait for something; it is then stopped if the caller's key is revoked."""
     body_optional: bool = False
     example: Any = None
-    """A body that works."""
+    """An example of a valid body."""
     also: tuple[Any, ...] = ()
-    """Shapes that other routes carry as any JSON, such as a dialect's plan: listed in the OpenAPI document."""
+    """Shapes to list in the OpenAPI document that other routes send as arbitrary JSON, such as a dialect's plan."""
 
     @property
     def full_path(self) -> str:

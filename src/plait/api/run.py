@@ -1,4 +1,4 @@
-"""Runs: start one, list them, look at one."""
+"""Runs: start, list and show them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from .shape import (
 )
 
 Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind", "edit_agents", "edit_outputs"]
-"""`edit_agents`: a fork takes other prompts and models of agents as edits. `edit_outputs`: other outputs of nodes."""
+"""What can be done with a run. `edit_agents`: a fork accepts edits of agents' prompts and models. `edit_outputs`: a
+fork accepts edits of nodes' outputs."""
 
 _STATUS = "(running|waiting|working|blocked|completed|failed|cancelled)"
 QueueKey = Annotated[str, Meta(min_length=1, max_length=400)]
@@ -45,7 +46,7 @@ class Run(Shape, frozen=True, kw_only=True):
     version: str | None = None
     status: RunStatus
     blocked: ErrorInfo | None = None
-    """Set: the run can't continue until someone acts, although its status is `running`."""
+    """If set, the run can't continue until someone acts, although its status is `running`."""
     labels: dict[str, str] = {}
     parent: str | None = None
     """The run that started it."""
@@ -62,17 +63,17 @@ class Run(Shape, frozen=True, kw_only=True):
     """The root cause of its failure: the sentence to show first."""
     forked_from: str | None = None
     forked_at: int | None = None
-    """The last event that it shares with that run."""
+    """The last event that it shares with the run it was forked from."""
     reopened: int = 0
-    """How often it was tried again after it had ended."""
+    """How often it was reopened after it had ended."""
     idle_ms: int = 0
-    """How long it was ended in between: not part of its duration."""
+    """Milliseconds that it spent ended before it was reopened; not part of its duration."""
     partial: bool = False
-    """It completed, although some of its steps failed."""
+    """Whether it completed although some of its steps failed."""
     agents: AgentTotals | None = None
-    """What agents used in it; left out if none has worked in it. Of a run under way: as of its last pause."""
+    """The agents' usage; left out if no agent worked in it. For a run in progress: as of its last pause."""
     erased_at: Millis | None = None
-    """When its values were erased: they can't be read any more."""
+    """When its values were erased; they can't be read any more."""
 
 
 class RunDetail(Shape, frozen=True, kw_only=True):
@@ -81,11 +82,11 @@ class RunDetail(Shape, frozen=True, kw_only=True):
     output: Any = None
     view: RunView
     waiting: list[Reason]
-    """Why the run is not moving, in sentences."""
+    """The reasons why the run is not moving, in sentences."""
     seq: int
     """The number of its last event."""
     at: int | None = None
-    """The event number it is shown at, if one was asked for."""
+    """The event number it is shown at, if one was requested."""
     actions: list[Action]
     """What the caller can do with the run now."""
 
@@ -109,14 +110,14 @@ class RunChanges(Shape, frozen=True, kw_only=True):
 
     runs: list[Run]
     gone: list[str] | None = None
-    """Runs that are no longer on the page."""
+    """The ids of runs that are no longer on the page."""
 
 
 class StartRun(Body, frozen=True, kw_only=True):
     """What to start. The same id, definition and input again return the same run."""
 
     definition: Name | dict[str, Any] | None = None
-    """`name`, `name@version` or `name@tag`; or the definition itself, where its dialect can be written as JSON."""
+    """`name`, `name@version` or `name@tag`; or the definition itself, if its dialect has a JSON form."""
     dialect: DialectName | None = None
     """The server's default dialect if left out."""
     input: Any = None
@@ -124,7 +125,7 @@ class StartRun(Body, frozen=True, kw_only=True):
     """`name@tag`, instead of `definition`; then `inputs` is the input."""
     inputs: Any = None
     id: RunIdText | None = None
-    """Generated if left out."""
+    """The run's id; generated if left out."""
     namespace: NamespaceName | None = None
     deadline_ms: Annotated[int, Meta(ge=1, le=MAX_DEADLINE_MS)] | None = None
     """Milliseconds from now after which the run fails."""
@@ -132,29 +133,31 @@ class StartRun(Body, frozen=True, kw_only=True):
         msgspec.field(default_factory=dict[str, str])
     )
     subject: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
-    """Whose values it holds, such as `customer:42`: kept as the label `subject`. Erasing it destroys their key."""
+    """The subject whose values the run holds, such as `customer:42`, kept as the label `subject`. Erasing the subject
+    destroys the key of its values."""
     queue: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
-    """The run waits there until a slot is free."""
+    """The queue on which the run waits until a slot is free."""
     priority: Annotated[int, Meta(ge=-(2**31) + 1, le=2**31 - 1)] = 0
-    """Lower first, then arrival; also of the run's tasks on queues."""
+    """The order on queues: lower first, then arrival; also for the run's tasks."""
     partition: QueueKey | None = None
-    """The key that a partitioned queue counts by; also of the run's tasks on queues."""
+    """The key that a partitioned queue counts by; also for the run's tasks on queues."""
     dedup_id: QueueKey | None = None
     """While a run of the queue that has this id waits or runs, a start with the same id returns that run."""
     reject: bool = False
-    """A duplicate is refused with 409 instead."""
+    """Whether to refuse a duplicate with 409 instead."""
     delay_ms: Annotated[int, Meta(ge=0, le=MAX_DEADLINE_MS)] | None = None
-    """The run does not start before."""
+    """Milliseconds before the run may start."""
     debounce_ms: Annotated[int, Meta(ge=1, le=MAX_DEADLINE_MS)] | None = None
-    """A start with the same `dedup_id` while the run waits gives it the new input, and has it wait that long again."""
+    """Milliseconds to wait before the run starts. A start with the same `dedup_id` meanwhile replaces its input and
+    restarts the wait."""
 
 
 class ListRuns(Scoped, frozen=True, kw_only=True):
     q: Text | None = None
     status: Annotated[str, Meta(pattern=rf"^{_STATUS}(,{_STATUS})*\Z")] | None = None
-    """One or more, separated by commas. `running` means every run that has not ended: those that are `working` now,
-    those that are `waiting`, and those that are `blocked`. A child that failed with its parent is listed under
-    `failed` only if `parent` is given too."""
+    """One or more statuses, separated by commas. `running` means every run that has not ended, whether it is
+    `working`, `waiting` or `blocked`. A child that failed with its parent is listed under `failed` only if `parent`
+    is given too."""
     dialect: Text | None = None
     definition: Text | None = None
     label: list[Label] = msgspec.field(default_factory=list[str])
@@ -162,7 +165,7 @@ class ListRuns(Scoped, frozen=True, kw_only=True):
     since: Count | None = None
     until: Count | None = None
     stalled: bool = False
-    """Only runs that nothing will move; no other filter counts then."""
+    """Whether to list only runs that nothing will move; other filters are then ignored."""
     cursor: Text | None = None
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 

@@ -1,4 +1,4 @@
-"""Waiting for runs: a call that takes long says how far the run is, and ends when its caller gives up."""
+"""Waits for runs: a call that takes long reports the run's progress, and ends when its caller cancels it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .mcp_tool import ToolCall
 
 _FIRST: Final = 0.05
 _LONGEST: Final = 1.0
-"""Seconds between two looks."""
+"""Maximum seconds between two polls."""
 _OVER: Final = ("completed", "failed", "skipped", "cancelled")
 
 
@@ -20,7 +20,7 @@ def run_path(id: str, *more: str) -> str:
 
 
 async def wait_for_run(call: ToolCall, id: str, timeout_ms: int | None = None) -> dict[str, Any]:
-    """The run as the API shows it, when it has ended or the time is over."""
+    """Returns the run as the API shows it, when it has ended or the timeout has passed."""
     until = None if timeout_ms is None else time.monotonic() + timeout_ms / 1000
     pause, told = _FIRST, (-1, "")
     while True:

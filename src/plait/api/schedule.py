@@ -1,4 +1,4 @@
-"""Schedules: what is started, when, and what became of each time. Times are milliseconds since 1970, UTC."""
+"""Schedules: what is started, when, and the outcome of each time. Times are milliseconds since 1970, UTC."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .run import MAX_DEADLINE_MS
 from .shape import Body, DialectName, Name, Scoped, Shape, Text
 
 Overlap = Literal["skip", "queue", "allow", "cancel_previous"]
-"""What becomes of a time at which the run before has not ended."""
+"""What happens at a time when the run before has not ended."""
 BackfillOverlap = Literal["queue", "allow"]
 Cause = Literal["time", "trigger", "backfill"]
 FireOutcome = Literal["started", "skipped", "missed", "failed"]
@@ -22,7 +22,7 @@ SCHEDULE_NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
 YEAR_MS = 366 * 86_400_000
 DEFAULT_CATCHUP = 60_000
 SHOWN = 10
-"""Next times that are shown, unless another number is asked for."""
+"""The default number of next times to show."""
 
 _Cron = Annotated[str, Meta(max_length=200)]
 _Every = Annotated[int, Meta(ge=1000, le=YEAR_MS)]
@@ -34,28 +34,28 @@ class ScheduleSettings(Shape, frozen=True, kw_only=True):
     """What people say about a schedule: what to start, and when."""
 
     definition: Name | dict[str, Any]
-    """`name`, `name@version` or `name@tag`; or the definition itself, where its dialect can be written as JSON."""
+    """`name`, `name@version` or `name@tag`; or the definition itself, if its dialect has a JSON form."""
     dialect: DialectName | None = None
-    """Of the definition; needed if it is not a name."""
+    """The definition's dialect; needed if the definition is not a name."""
     input: Any = None
     cron: _Cron | None = None
-    """Five fields, read in the time zone."""
+    """A cron expression with five fields, in the schedule's time zone."""
     every_ms: _Every | None = None
-    """The interval, instead of `cron`; counted from 1970-01-01T00:00Z."""
+    """The interval in milliseconds, instead of `cron`; counted from 1970-01-01T00:00Z."""
     tz: _Zone = "UTC"
     overlap: Overlap = "skip"
     catchup_ms: Annotated[int, Meta(ge=0, le=YEAR_MS)] = DEFAULT_CATCHUP
-    """How late a time that was missed still starts a run."""
+    """Milliseconds after which a missed time no longer starts a run."""
     labels: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Text], Meta(max_length=60)] = (
         msgspec.field(default_factory=dict[str, str])
     )
-    """Of its runs, which also have the labels `schedule` and `scheduled_at`."""
+    """Labels of its runs, which also get the labels `schedule` and `scheduled_at`."""
     deadline_ms: Annotated[int, Meta(ge=1, le=MAX_DEADLINE_MS)] | None = None
-    """Of each run, from its start."""
+    """Milliseconds from each run's start to its deadline."""
     queue: Annotated[str, Meta(max_length=200)] | None = None
-    """Its runs wait there for a slot."""
+    """The queue on which its runs wait for a slot."""
     priority: int = 0
-    """On the queue, and of the runs' tasks on queues; lower first."""
+    """The priority of its runs and of their tasks on queues; lower first."""
     partition: Annotated[str, Meta(max_length=400)] | None = None
     """The key that partitioned queues count by."""
 
@@ -64,7 +64,7 @@ class SetSchedule(ScheduleSettings, frozen=True, kw_only=True, forbid_unknown_fi
     """The whole of it: what is left out has its default."""
 
     check: bool = True
-    """False: saved although the definition is not known here, or does not take the input."""
+    """Whether to check that the definition is known here and accepts the input."""
 
 
 class Fire(Shape, frozen=True, kw_only=True):
@@ -72,24 +72,24 @@ class Fire(Shape, frozen=True, kw_only=True):
 
     number: int
     at: Millis
-    """When it was decided."""
+    """When the outcome was decided."""
     scheduled_at: Millis
     cause: Cause = "time"
     outcome: FireOutcome
     run_id: str | None = None
     why: str = ""
-    """Why no run was started."""
+    """Why no run was started, if none was."""
     until: Millis | None = None
-    """Of several that were missed: the last one."""
+    """The last of several missed times."""
     count: int = 1
-    """How many were missed; more than 100 are not counted, and are 101."""
+    """The number of times, if several were missed; 101 stands for more than 100."""
 
 
 class Backfill(Shape, frozen=True, kw_only=True):
     """Times of the past that are still to be started."""
 
     after: Millis
-    """Times up to this one are done."""
+    """The time up to which it is done."""
     until: Millis
     overlap: BackfillOverlap = "queue"
 
@@ -104,9 +104,9 @@ class Schedule(ScheduleSettings, frozen=True, kw_only=True):
     """The next times; none while it is paused."""
     last: Fire | None = None
     running: list[str] = []
-    """Runs that had not ended when it was last looked at."""
+    """Runs that had not ended at the last check."""
     waiting: list[Millis] = []
-    """Times that wait for the end of the run before."""
+    """Times that wait until the run before ends."""
     backfills: list[Backfill] = []
 
 
@@ -129,7 +129,7 @@ class PreviewSchedule(Body, frozen=True, kw_only=True):
     every_ms: _Every | None = None
     tz: _Zone = "UTC"
     after: _Moment | None = None
-    """Times after this one; now if left out."""
+    """The time to start after; now if left out."""
     count: Annotated[int, Meta(ge=1, le=100)] = SHOWN
 
 
@@ -139,7 +139,7 @@ class NextTimes(Shape, frozen=True, kw_only=True):
 
 class TriggerSchedule(Body, frozen=True, kw_only=True):
     overlap: Overlap | None = None
-    """Instead of the schedule's."""
+    """An overlap rule in place of the schedule's."""
 
 
 class Triggered(Shape, frozen=True, kw_only=True):
@@ -147,15 +147,15 @@ class Triggered(Shape, frozen=True, kw_only=True):
 
     run_id: str
     outcome: Literal["starting", "waiting"]
-    """waiting: for the end of the run before."""
+    """`waiting`: until the run before ends."""
 
 
 class BackfillSchedule(Body, frozen=True, kw_only=True):
     since: _Moment
     until: _Moment
-    """Both are included."""
+    """The last time; `since` and `until` are both included."""
     overlap: BackfillOverlap = "queue"
-    """queue: one run after the other."""
+    """The overlap rule; `queue`: one run after the other."""
 
 
 class BackfillStarted(Shape, frozen=True, kw_only=True):
@@ -173,7 +173,7 @@ class ListSchedules(Scoped, frozen=True, kw_only=True):
 
 class SaveSchedule(Scoped, frozen=True, kw_only=True):
     new: bool = False
-    """Refused if there is one of that name."""
+    """Whether to refuse the request if a schedule of that name exists."""
 
 
 class ListFires(Scoped, frozen=True, kw_only=True):

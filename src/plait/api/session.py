@@ -1,4 +1,4 @@
-"""Who the caller is, and browser sessions."""
+"""The caller's identity, and browser sessions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Me(Shape, frozen=True, kw_only=True):
     """The caller's one namespace, or `*`."""
     mode: Mode
     version: str
-    """Of the server."""
+    """The server's version."""
     namespaces: list[str]
-    """Those the caller can see."""
+    """The namespaces that the caller can see."""
     dialects: list[str] = []
-    """What this server can run."""
+    """The dialects that this server can run."""
 
 
 class SignIn(Body, frozen=True, kw_only=True):

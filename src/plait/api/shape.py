@@ -1,4 +1,4 @@
-"""Bases of everything that is sent and taken, and the texts that several shapes share."""
+"""Base classes of everything that is sent and received, and the text types that several shapes share."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ RunIdText = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^/\x00
 NamespaceName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}\Z", max_length=63)]
 DialectName = Annotated[str, Meta(min_length=1, max_length=40)]
 Label = Annotated[str, Meta(max_length=1200, pattern=r"^[^:]+:")]
-"""`key:value`."""
+"""A label as `key:value`."""
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Position = Annotated[int, Meta(ge=1, le=2**53)]
-"""Of an event in its log."""
+"""The number of an event in its log."""
 
 
 class Shape(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -29,7 +29,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @classmethod
     def check_misfit(cls, given: dict[str, Any]) -> None:
-        """Raises if a body that does not fit has a better reason for it than where it does not."""
+        """Called with a body that does not fit; raises if there is a better explanation than where it does not."""
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,6 +55,6 @@ class Deleted(Shape, frozen=True, kw_only=True):
 
 
 def label_pair(text: Label) -> tuple[str, str]:
-    """A label in a query as key and value."""
+    """Splits a label in a query into key and value."""
     key, _, value = text.partition(":")
     return key, value

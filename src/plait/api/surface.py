@@ -1,4 +1,4 @@
-"""What a dialect adds to the HTTP API: routes of its own, and how its definitions are saved. And where it has that."""
+"""What a dialect adds to the HTTP API: its routes, and how its definitions are saved; and the modules it is in."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Save:
     """How `POST /definitions` saves definitions of one dialect."""
 
     handler: Callable[[Call[Any, Scoped, NewDefinition]], Awaitable[Answer]]
-    """Answers 201 for something new, 200 for something that was there before."""
+    """Answers 201 for a new definition, 200 for one that existed."""
     shape: Any
-    """Of the answer."""
+    """The shape of the answer."""
     faults: tuple[Fault, ...]
     example: Any
-    """A request body that works."""
+    """An example of a valid request body."""
 
 
 def surface_module(dialect: str, surface: str, part: Literal["routes", "commands", "mcp_tools"]) -> ModuleType | None:
-    """The module of a dialect's surface with its routes, commands or MCP tools; None if it has none of them."""
+    """Imports the module of a dialect's surface with its routes, commands or MCP tools; None if it has none."""
     name = f"{surface}.{part}"
     try:
         return import_module(name) if find_spec(name) is not None else None
     except PlaitError:
         raise
-    except Exception as error:  # it may be a user's own, which may do anything
+    except Exception as error:  # a user's module may raise anything
         raise InvalidInput(
             "surface.not_importable",
             f"the surface of the dialect `{dialect}` can't be imported",
@@ -49,6 +49,6 @@ def surface_module(dialect: str, surface: str, part: Literal["routes", "commands
 class Surface:
     dialect: str
     host: object
-    """What its handlers work on."""
+    """The object that its handlers work on."""
     routes: tuple[AnyRoute, ...] = ()
     save: Save | None = None

@@ -1,7 +1,7 @@
 """Tasks on queues, as workers of any language see them: claim, heartbeat, complete, fail, release.
 
-The protocol is in docs/guides/workers.md. All durations are milliseconds; no moment in time is ever exchanged, so a
-worker's clock may be wrong.
+The protocol is described in docs/guides/workers.md. All durations are in milliseconds; no timestamps are exchanged, so
+a worker's clock may be wrong.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from plait.kernel.store import LineLevel
 from .shape import Body, Shape
 
 PROTOCOL = 1
-"""The newest version of the protocol that is spoken here."""
+"""The newest protocol version that this server speaks."""
 
 QueueName = Annotated[str, Meta(min_length=1, max_length=200, pattern=rf"^{QUEUE_NAME}\Z")]
 WorkerName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
@@ -28,7 +28,7 @@ DEFAULT_LEASE = 30_000
 
 
 def check_protocol(version: int) -> None:
-    """Refuses a worker that speaks a newer version than this one."""
+    """Refuses a worker that speaks a newer version than this server."""
     if version > PROTOCOL:
         raise InvalidInput(
             "task.protocol_too_new",
@@ -40,21 +40,21 @@ def check_protocol(version: int) -> None:
 
 class ClaimTasks(Body, frozen=True, kw_only=True):
     worker: WorkerName
-    """Shown to people: who does the task."""
+    """The worker's name, shown to people."""
     queues: Annotated[list[QueueName], Meta(min_length=1, max_length=100)]
     limit: Annotated[int, Meta(ge=1, le=1_000)] = 1
     lease_ms: Annotated[int, Meta(ge=1_000, le=3_600_000)] = DEFAULT_LEASE
-    """How long the worker may be silent before its tasks are given to others."""
+    """Milliseconds that the worker may be silent before its tasks are given to others."""
     wait_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
-    """How long to wait for a task, if there is none."""
+    """Milliseconds to wait for a task, if there is none."""
     kinds: Annotated[list[_Name], Meta(min_length=1, max_length=100)] | None = None
     handlers: Annotated[list[_Name], Meta(min_length=1, max_length=10_000)] | None = None
-    """Only tasks that call one of these functions; left out: whatever there is."""
+    """Only tasks that call one of these functions; left out: any task."""
     protocol: Annotated[int, Meta(ge=1)] = PROTOCOL
 
     @classmethod
     def check_misfit(cls, given: dict[str, Any]) -> None:
-        """A newer version may well send what this one does not know."""
+        """Reports a newer protocol version first: it may send fields that this version does not know."""
         version = given.get("protocol")
         if isinstance(version, int):
             check_protocol(version)
@@ -64,7 +64,7 @@ class QueueTask(Shape, frozen=True, kw_only=True):
     """A task that a worker has claimed."""
 
     id: str
-    """Of this claim: what its worker reports by. Another claim of the same task has another."""
+    """The id of this claim, which its worker reports with. Another claim of the same task has another id."""
     run_id: str
     namespace: str
     queue: str
@@ -76,28 +76,28 @@ class QueueTask(Shape, frozen=True, kw_only=True):
     key: str
     """The idempotency key, equal on all attempts."""
     input: Any
-    """What its kind takes. Of `python`: `handler` and `arguments`, an object or a list."""
+    """The input that its kind takes. For `python`: `handler` and `arguments`, an object or a list."""
     progress: Any = None
-    """What the attempt before this one last reported."""
+    """The last progress that the attempt before this one reported."""
     journal: list[Any] = []
-    """What the attempt has kept so far, of a kind that keeps something: it goes on behind that."""
+    """The entries that the attempt has kept so far, for kinds that keep a journal; it continues after them."""
     last_error: TaskFailure | None = None
     """Why the attempt before this one failed."""
     lease_ms: int
     timeout_ms: int | None = None
-    """Of the attempt; later, its result is refused."""
+    """The attempt's timeout in milliseconds; a result after that is refused."""
     heartbeat_ms: int | None = None
-    """How often at least a heartbeat is expected, if more often than the lease wants it."""
+    """Maximum milliseconds between heartbeats, if shorter than the lease requires."""
     retry_on_timeout: bool = False
     never: list[str] = []
-    """Errors that are not retried, as `module:name`."""
+    """Errors that are never retried, as `module:name`."""
 
 
 class ClaimedTasks(Shape, frozen=True, kw_only=True):
     tasks: list[QueueTask]
-    """Empty if none came within `wait_ms`."""
+    """The claimed tasks; empty if none arrived within `wait_ms`."""
     protocol: int
-    """The newest version that the server knows."""
+    """The newest protocol version that the server knows."""
 
 
 class TaskLine(Body, frozen=True, kw_only=True):
@@ -110,22 +110,22 @@ class TaskLine(Body, frozen=True, kw_only=True):
 class BeatTask(Body, frozen=True, kw_only=True):
     id: TaskId
     progress: Any | UnsetType = UNSET
-    """How far the attempt got: the next one is told. Left out: what was reported before stays."""
+    """The attempt's progress, which the next attempt gets. Left out: the last reported progress stays."""
     lines: Annotated[list[TaskLine], Meta(max_length=1_000)] = []
-    """For the logs of the run."""
+    """Lines for the logs of the run."""
 
 
 class TaskBeat(Shape, frozen=True, kw_only=True):
     id: str
     cancelled: bool
-    """True: nobody wants the result any more. The worker should stop, and need not report."""
+    """Whether the task was cancelled: the worker should stop, and need not report."""
 
 
 class CompleteTask(Body, frozen=True, kw_only=True):
     id: TaskId
     output: Any = None
     memo: bool = False
-    """The worker had it from before, of a task with the same `memo` and equal arguments."""
+    """Whether the worker reused the output of a task with the same `memo` and equal arguments."""
 
 
 class TaskFailure(Body, frozen=True, kw_only=True, omit_defaults=True):
@@ -133,19 +133,20 @@ class TaskFailure(Body, frozen=True, kw_only=True, omit_defaults=True):
     code: Annotated[str, Meta(min_length=1, max_length=200)] = "task.failed"
     kind: Annotated[str, Meta(max_length=200)] = "error"
     type: Annotated[str, Meta(max_length=400)] = ""
-    """Of an exception, as `module:name`: raised again as that class where it is known."""
+    """The exception's type as `module:name`: raised again as that class where it is known."""
     args: list[Any] = []
     attrs: dict[str, Any] = {}
     trace: Annotated[str, Meta(max_length=20_000)] = ""
     cause: TaskFailure | None = None
-    """What an exception was raised from."""
+    """The cause of the exception."""
     parts: Annotated[dict[str, TaskFailure], Meta(max_length=1_000)] = {}
-    """Of a group of exceptions: its members, by number."""
+    """The members of an exception group, by number."""
     notes: Annotated[list[Annotated[str, Meta(max_length=10_000)]], Meta(max_length=1_000)] = []
 
     @classmethod
     def of(cls, error: ErrorInfo) -> TaskFailure:
-        """What is too long for its field is cut, or left out where a part of it would be something else."""
+        """Converts an error. A text that is too long for its field is cut, or left out if a part of it would mean
+        something else."""
         return cls(
             message=error.message[:10_000] or "failed",
             code=error.code if 1 <= len(error.code) <= 200 else "task.failed",
@@ -179,12 +180,12 @@ class KeepTaskEntry(Body, frozen=True, kw_only=True):
 
     id: TaskId
     index: Annotated[int, Meta(ge=0)]
-    """How many entries it had before."""
+    """The number of entries before this one."""
     entry: Any = None
     says: Annotated[str, Meta(max_length=1_000)] = ""
-    """How far the attempt is by now, for people."""
+    """The attempt's progress, in words for people."""
     events: Annotated[list[Any], Meta(max_length=10)] = []
-    """Of its kind, with `type`: `agent.finished`, `agent.tool_denied`."""
+    """Events of its kind, with `type`: `agent.finished`, `agent.tool_denied`."""
 
 
 class SuspendTask(Body, frozen=True, kw_only=True):
@@ -192,7 +193,8 @@ class SuspendTask(Body, frozen=True, kw_only=True):
 
     id: TaskId
     wait: Any
-    """`{"for": "approval", "title", …}`, `{"for": "child", "definition", …}` or `{"for": "time", "due"}`."""
+    """What it waits for: `{"for": "approval", "title", …}`, `{"for": "child", "definition", …}` or
+    `{"for": "time", "due"}`."""
     says: Annotated[str, Meta(max_length=1_000)] = ""
 
 
@@ -200,7 +202,7 @@ class FailTask(Body, frozen=True, kw_only=True):
     id: TaskId
     error: TaskFailure
     retryable: bool = True
-    """False: final at once, whatever attempts are left."""
+    """False: final at once, even if attempts are left."""
     progress: Any | UnsetType = UNSET
 
 
@@ -223,7 +225,7 @@ class ReportedTask(Shape, frozen=True, kw_only=True):
     id: str
     status: Literal["completed", "failed", "refused"]
     http_status: int = 0
-    """Of a refusal: how a report of this result alone would have been answered."""
+    """For a refusal: the status that a report of this result alone would have got."""
     code: str = ""
     detail: str = ""
 

@@ -1,4 +1,4 @@
-"""When each node of a run ran, attempt by attempt."""
+"""The timeline of a run: when each node ran, attempt by attempt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Bar(Shape, frozen=True, kw_only=True):
     status: NodeStatus
     parent: str | None = None
     path: str = ""
-    """Where it is, in words, if its label does not tell."""
+    """Its place in words, if its label does not tell."""
     started_at: Millis | None = None
     ended_at: Millis | None = None
     tries: list[Try]
@@ -41,4 +41,4 @@ class Bar(Shape, frozen=True, kw_only=True):
 class Timeline(Shape, frozen=True, kw_only=True):
     bars: list[Bar]
     now: Millis
-    """The server's clock, for bars that have not ended."""
+    """The time on the server's clock, for bars that have not ended."""

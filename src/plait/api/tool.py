@@ -11,20 +11,20 @@ class Tool(Shape, frozen=True, kw_only=True):
     server: str
     name: str
     description: dict[str, Any]
-    """As its server describes it: `name`, `inputSchema`, `annotations` and more."""
+    """Its server's description: `name`, `inputSchema`, `annotations` and more."""
 
 
 class ToolList(Shape, frozen=True, kw_only=True):
     tools: list[Tool]
-    """By server and name."""
+    """The tools, ordered by server and name."""
     servers: list[str]
-    """All that are configured."""
+    """All configured servers."""
     groups: dict[str, list[str]] = {}
-    """Names that stand for several servers."""
+    """Groups of servers, by name."""
     unavailable: dict[str, str] = {}
-    """Servers that could not be asked, with why."""
+    """Servers that could not be reached, with the reason."""
 
 
 class ListTools(Query, frozen=True, kw_only=True):
     server: Name | None = None
-    """Only those of this server."""
+    """Lists only the tools of this server."""

@@ -1,4 +1,4 @@
-"""Requests to a server, as the parts of a client that dialects bring see them."""
+"""Requests to a server, as the dialects' parts of a client see them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, Protocol, TypeVar
 T = TypeVar("T")
 
 Parameters = Mapping[str, str | int | list[str] | None]
-"""Of a query. Those that are None are left out."""
+"""Parameters of a query. Those that are None are left out."""
 
 
 class Transport(Protocol):
     def path(self, *parts: str) -> str:
-        """The address of a resource of the API; parts may hold any character."""
+        """Returns the address of a resource of the API; parts may contain any character."""
         ...
 
     async def get(self, path: str, shape: type[T], query: Parameters | None = None) -> T: ...
@@ -27,11 +27,11 @@ class Transport(Protocol):
         *,
         idempotent: bool = False,
     ) -> T:
-        """`idempotent` requests are sent again when the connection breaks. Fields that are None are left out."""
+        """Sends a POST. An `idempotent` one is sent again if the connection breaks. Leaves out fields that are None."""
         ...
 
     async def put(self, path: str, shape: type[T], body: Mapping[str, Any], query: Parameters | None = None) -> T:
-        """Sent again when the connection breaks. Fields that are None are left out."""
+        """Sends a PUT, again if the connection breaks. Leaves out fields that are None."""
         ...
 
     async def delete(self, path: str, shape: type[T], query: Parameters | None = None) -> T: ...

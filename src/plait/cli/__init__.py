@@ -1,1 +1,1 @@
-"""The `plait` command. One file a command group; `main` has the list of contents and loads a file when it is needed."""
+"""The `plait` command. One file per command group; `main` lists them and loads a file when it is needed."""

@@ -1,4 +1,4 @@
-"""Saying what a run was told, and whether it was heard."""
+"""Reports what was sent to a run, and whether an engine has taken it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done about a run, as commands to copy."""
+"""Advice on what to do about a run, as commands to copy."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def standing(row: RunRow) -> str:
 
 
 def hints(row: RunRow, waiting: list[Reason], actions: Collection[Action], *, working: bool | None) -> list[str]:
-    """`working`: whether an engine is at work; None if nobody knows."""
+    """Returns advice. `working`: whether an engine is at work; None if unknown."""
     run = run_argument(row)
     found: list[str] = []
     match status_of(row):
         case "failed":
             if "retry" in actions:
                 found.append(f"when the cause is gone: plait retry {run}")
-            elif "fork" in actions:  # nothing can be done about a run whose values were erased
+            elif "fork" in actions:  # there is no advice on a run whose values were erased
                 found.append(f"its steps were compensated; to do some again: plait fork {run} --at STEP")
             found.append(f"to see where: plait show {run}")
             found += _in_child(row)
@@ -56,7 +56,7 @@ def hints(row: RunRow, waiting: list[Reason], actions: Collection[Action], *, wo
 
 
 def _in_child(row: RunRow) -> list[str]:
-    """Where it failed, if that was in a child run."""
+    """Points to the child run where it failed, if it failed in one."""
     child = None if row.error is None else cause_of(row.error).run
     if child is None:
         return []
@@ -64,7 +64,7 @@ def _in_child(row: RunRow) -> list[str]:
 
 
 def compensation_hints(view: RunView) -> list[str]:
-    """What could not be undone does not keep a run from ending, so its reasons don't say it."""
+    """Advice on failed compensations: they don't keep a run from ending, so they are not among its reasons."""
     failed = [node.label for node in view.nodes if node.kind == "rollback" and node.status == "failed"]
     return [f"{label} failed; to retry or skip it: plait dlq" for label in failed]
 
@@ -74,7 +74,7 @@ _CHILD = re.compile("child(?: run)? `([^`]+)`")
 
 
 def _named(said: re.Pattern[str], waiting: list[Reason]) -> list[str]:
-    """What the reasons name in this way, each once."""
+    """Returns what the pattern matches in the reasons, each once."""
     found = [said.search(reason.text) for reason in waiting]
     return list(dict.fromkeys(each[1] for each in found if each is not None))
 
@@ -96,7 +96,7 @@ def _for_reasons(run: str, namespace: str, waiting: list[Reason]) -> list[str]:
 
 
 def run_argument(row: RunRow) -> str:
-    """How a run is named on the command line."""
+    """Returns the arguments that name a run on the command line."""
     return quoted(caller_id(row.id), row.namespace)
 
 

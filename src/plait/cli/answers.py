@@ -1,4 +1,4 @@
-"""Commands that ask the code of a run: `query`, `update`."""
+"""Commands that a run's code answers: `query`, `update`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`plait approvals`: what runs ask people, open and decided."""
+"""`plait approvals`: approvals that runs request, open and decided."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ def show_list(found: list[Approval], status: str, limit: int, *, json: bool) -> 
 
 
 def progress(approval: Approval) -> str:
-    """Its status, with how many of those who must approve have."""
+    """Returns its status, with how many of the required people have approved."""
     if approval.status != "open" or approval.required == 1:
         return approval.status
     return f"{len(approval.votes)} of {approval.required}"
 
 
 def _asked(approval: Approval) -> str:
-    """Who decided, or else who may."""
+    """Returns who decided, or else who may."""
     return approval.decided_by or approval.by or ", ".join(approval.approvers) or "anyone"
 
 

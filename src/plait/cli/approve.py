@@ -87,14 +87,14 @@ async def _delegate(id: str, to: str, by: str, comment: str, where: Where, json:
 
 
 async def _votes(session: Session, id: str) -> str:
-    """How many have approved, where one is not enough."""
+    """Returns how many have approved, if one is not enough."""
     found = await session.engine.approvals.get(id, session.namespace)
     many = found.required > 1 and found.status != "rejected"
     return f" ({len(found.votes)} of {found.required})" if many else ""
 
 
 async def _find(session: Session, id: str) -> Approval:
-    """By its own id, or by its run when that waits for one only."""
+    """Finds an approval by its own id, or by its run if that waits for only one."""
     with suppress(NotFound):
         return await session.engine.approvals.get(id, session.namespace)
     of_run = [] if "/" in id else await session.engine.approvals.list(session.namespace, id)
@@ -103,7 +103,7 @@ async def _find(session: Session, id: str) -> Approval:
     if of_run:
         ids = ", ".join(asked.id for asked in of_run)
         raise Conflict("cli.many_approvals", f"run {id} waits for {len(of_run)} approvals", fix=f"name one: {ids}")
-    await session.engine.get(id.partition(":")[0], session.namespace)  # a run that is not there is another mistake
+    await session.engine.get(id.partition(":")[0], session.namespace)  # raises another error if the run does not exist
     raise NotFound(
         "kernel.no_approval",
         f"there is no open approval {id}",

@@ -1,4 +1,4 @@
-"""Who changes something on the database itself is in the audit trail, too, by the name the system knows him by."""
+"""Records changes made directly on the database in the audit log as well, under the user name of the system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`plait check`: is what these modules and files hold right, and does it fit the live runs?"""
+"""`plait check`: whether modules and files are valid, and whether they fit the live runs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def check(
 
 
 def _owned(files: Sequence[str]) -> dict[Extension, list[str]]:
-    """The files of each dialect: one that some dialect recognises is checked by that alone."""
+    """Groups files by dialect: a file that a dialect recognises is checked only by that dialect."""
     found: dict[Extension, list[str]] = {each: [] for each in extensions()}
     for name in files:
         recognised = read_definition_file(name)

@@ -1,4 +1,4 @@
-"""What a check of definitions in files came to: every flaw with its place, and what is probably not meant."""
+"""The result of checking definitions in files: every flaw with its place, and probable mistakes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .options import read_json
 from .output import say
 
 Warnings = Callable[[dict[str, Any]], Awaitable[list[str]]]
-"""Checks one definition; refuses it with all its flaws."""
+"""Checks one definition and returns its warnings; refuses it with all its flaws."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """One thing that is wrong with a definition."""
+    """One flaw of a definition."""
 
     file: str
     pointer: str
@@ -34,7 +34,7 @@ class CheckedFiles:
     files: Sequence[str]
     wrongs: list[Wrong] = field(default_factory=list[Wrong])
     warnings: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """By file."""
+    """The warnings by file."""
 
     @property
     def exit(self) -> int:
@@ -57,7 +57,7 @@ class CheckedFiles:
 
 
 async def check_files(noun: str, files: Sequence[str], refusal: str, warnings: Warnings) -> CheckedFiles:
-    """`refusal` is the code of an error that has the flaws of a definition."""
+    """Checks files. `refusal`: the code of the error that carries the flaws of a definition."""
     result = CheckedFiles(noun, files)
     for file in files:
         content = read_json(f"@{file}", f"the {noun}")

@@ -1,4 +1,4 @@
-"""A command, as far as `plait --help` needs to know it: it is imported when it is called."""
+"""A command as `plait --help` shows it; its code is imported when it is called."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ class Command:
     name: str
     help: str
     place: str
-    """`module:name` of a function, or of a group of commands."""
+    """The function or group of commands, as `module:name`."""

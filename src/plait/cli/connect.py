@@ -1,4 +1,4 @@
-"""From `--db` to a session: with a database, or with a server."""
+"""Opens a session for `--db`: with a database, or with a server."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .session import Keys, is_server, looking
 
 @asynccontextmanager
 async def connect(where: Where, definitions: Iterable[object] = (), *, create: bool = False) -> AsyncGenerator[Session]:
-    """`definitions` are known besides those of a database. `create`: one that is not there is made."""
+    """Opens a session. `definitions`: known in addition to those of a database. `create`: create a missing database."""
     if is_server(where.url):
-        from .server import served  # what speaks HTTP is loaded where it is needed
+        from .server import served  # HTTP code is imported only where it is needed
 
         async with served(where) as session:
             yield session
@@ -35,7 +35,7 @@ async def connect(where: Where, definitions: Iterable[object] = (), *, create: b
 
 @asynccontextmanager
 async def opened(where: Where, run: str) -> AsyncGenerator[Run]:
-    """A run, to look at; where a database does not have it any more, from the archive that the environment names."""
+    """Opens a run to inspect; if the database no longer has it, from the archive that the environment configures."""
     async with connect(where) as session:
         found = await _get(session, where, run)
         if isinstance(found, NotFound):

@@ -1,5 +1,5 @@
-"""What commands need of whatever `--db` names. An engine on a database has it, and so has the client of a server;
-commands don't know which of the two they talk to."""
+"""The interface that commands need of a `--db`. Both an engine on a database and the client of a server implement it;
+commands don't know which of the two they use."""
 
 from __future__ import annotations
 
@@ -181,38 +181,38 @@ class Runs(Protocol):
     async def plan(self, definition: Any, input: Any = None, namespace: str = ...) -> Plan: ...
     async def erase(self, subject: str, namespace: str = ..., *, by: str = "", cancel: bool = False) -> Receipt: ...
     async def diff(self, a: Any, b: Any) -> RunDiff:
-        """Of two runs that it gave itself."""
+        """Compares two runs that came from this object."""
         ...
 
 
 class Session(Protocol):
-    """A database or a server, for the time of one command."""
+    """A database or a server, for the duration of one command."""
 
     @property
     def engine(self) -> Runs: ...
     @property
     def namespace(self) -> str:
-        """The one that was asked for, or that goes without saying."""
+        """The requested namespace, or the default one."""
         ...
 
     @property
     def me(self) -> str:
-        """Who decides an approval if `--by` is not given; empty where the server knows."""
+        """Who decides an approval without `--by`; empty if the server knows."""
         ...
 
     async def told(self, run: Run, telling: Awaitable[object]) -> bool | None:
-        """For what an engine answers: whether one has taken it; None where a server cares for that. Raises what the
-        run has against it."""
+        """For requests that an engine answers: whether one has taken it; None if a server handles that. Raises the
+        run's refusal."""
         ...
 
     async def taken(self, run: Run, key: str) -> bool | None:
-        """For what is only put into the inbox: whether an engine has taken it."""
+        """For inputs that are only put into the inbox: whether an engine has taken it."""
         ...
 
     async def untaken(self, run: Run) -> list[str]:
-        """What the run was told that no engine has taken yet, as far as one can see."""
+        """Returns the inputs that no engine has taken yet, as far as they are visible."""
         ...
 
     async def working(self) -> bool | None:
-        """Whether an engine is at work; None if one can't see that."""
+        """Whether an engine is at work; None if that is not visible."""
         ...

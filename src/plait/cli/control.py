@@ -178,7 +178,7 @@ async def _tell(
     *,
     check: Callable[[RunRow], None] | None = None,
 ) -> None:
-    """Tells a run something that its owner answers, unless its record already says that it makes no sense."""
+    """Sends a run a request that its owner answers, unless the run's row already shows that it would be refused."""
     async with connect(where) as session:
         handle = await session.engine.get(run, session.namespace)
         if check is not None:

@@ -1,7 +1,7 @@
-"""A command's session with a database: told things wait there until an engine takes them.
+"""A command's session with a database, where inputs wait until an engine takes them.
 
-What is told is durable before anything else happens: an engine that lives takes it at once, else it waits
-for one. So a command waits a little for an answer, and says which of the two it was.
+An input is durable before anything else happens: a live engine takes it at once, otherwise it waits for one. So a
+command waits briefly for an answer, and tells which of the two happened.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .leases import somebody_works
 from .session import Keys
 
 PATIENCE = 10.0
-"""Seconds to wait for an engine that lives: it may be busy."""
+"""Seconds to wait for a live engine, which may be busy."""
 _GLANCE = 0.3
-"""Seconds to wait when no engine seems to live; one may just be starting."""
+"""Seconds to wait if no engine seems to be alive; one may just be starting."""
 _LOOK = 0.02
 
 
@@ -32,7 +32,7 @@ _LOOK = 0.02
 class DatabaseSession:
     url: str
     engine: Engine
-    """Takes up no work."""
+    """An engine that runs nothing."""
     namespace: str
     keys: Keys
 

@@ -42,7 +42,7 @@ class Which:
     all: bool = False
 
     def has(self, letter: DeadLetter) -> bool:
-        """A node is named by its letter's token, or in words by its label."""
+        """Whether the letter matches. A node is named by its letter's token, or by its label."""
         named = (letter.token, letter.label, letter.label.partition("`")[2].partition("`")[0])
         return self.node is None or self.node in named
 

@@ -1,4 +1,4 @@
-"""Definitions in files, as JSON or as source text: which dialect one is of, and what it says."""
+"""Reads definitions from files, as JSON or as source text, and finds their dialect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DefinitionFile:
 
 
 def read_definition_file(name: str) -> DefinitionFile | None:
-    """None if it is of no dialect that recognises its definitions."""
+    """Reads a definition; None if no dialect recognises it."""
     if not name.endswith(SUFFIX):
         return _read_source(Path(name)) if name.endswith(_suffixes()) else None
     content = read_json(f"@{name}", "the definition")
@@ -47,12 +47,12 @@ def _read_source(path: Path) -> DefinitionFile | None:
 
 
 def _suffixes() -> tuple[str, ...]:
-    """Of files with definitions as source text."""
+    """Returns the suffixes of files with definitions as source text."""
     return tuple(each for dialect in dialects() for each in extension_of(dialect).suffixes if each != SUFFIX)
 
 
 def must_be_definition(name: str) -> DefinitionFile:
-    """Also a directory, which elsewhere might be called like a definition."""
+    """Reads a definition that must be one. May be a directory, whose name elsewhere might be that of a definition."""
     found = _read_source(Path(name)) if Path(name).is_dir() else read_definition_file(name)
     if found is None:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""`plait diff`: what differs between two runs."""
+"""`plait diff`: the differences between two runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .records import name_of, run_document, status_of
 from .session import do
 
 _LENGTH = 60
-"""Characters of a value that are shown."""
+"""Maximum characters to show of a value."""
 
 First = Annotated[str, typer.Argument(metavar="A", help="A run.", show_default=False)]
 Second = Annotated[str, typer.Argument(metavar="B", help="Another.", show_default=False)]

@@ -1,4 +1,4 @@
-"""`plait doctor`: the state of a database and of what works on it, or of a server; what is wrong, and what to do."""
+"""`plait doctor`: the state of a database and its engines, or of a server; the problems, and what to do."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .session import do, is_server, looking, refuse_server, sqlite_file
 from .versions import parts
 
 LOW_SPACE = 200_000_000
-"""Bytes; below this a disk counts as nearly full."""
+"""Free bytes below which a disk counts as nearly full."""
 MOST = 100
-"""Findings of --deep that are printed."""
+"""Maximum number of findings of --deep to print."""
 LATE = 60_000
-"""ms that a timer or an input may wait before something is wrong."""
+"""Milliseconds that a timer or an input may wait before that counts as a problem."""
 _OLDEST_SANE = 1_735_689_600_000  # 2025-01-01: before Plait
 
 
@@ -85,7 +85,7 @@ async def _examine(where: Where, report: Report, *, deep: bool) -> None:
                 "a server can't be examined with --deep",
                 fix="name its database: plait doctor --deep --db …",
             )
-        from .server_doctor import examine_server  # what speaks HTTP is loaded where it is needed
+        from .server_doctor import examine_server  # HTTP code is imported only where it is needed
 
         await examine_server(where, report)
     else:
@@ -109,7 +109,7 @@ async def _examine_run(where: Where, id: str, report: Report, *, repair: bool) -
 
 
 async def _repair_mirror(engine: Engine, row: RunRow, redis: str | None, report: Report) -> None:
-    """What observers see on Redis. Of an encrypted database nothing is there for them."""
+    """Rebuilds what observers see on Redis. For an encrypted database, there is nothing."""
     if redis and not engine.encryption.on:
         from plait.engine.mirror_repair import rebuild_mirror  # Redis is an extra
 
@@ -117,7 +117,7 @@ async def _repair_mirror(engine: Engine, row: RunRow, redis: str | None, report:
 
 
 async def _examine_deeply(db: str, report: Report) -> None:
-    """First: whatever else can't be read is explained by it."""
+    """Runs first, because its findings explain whatever else can't be read."""
     async with looking(db) as engine:
         check, others = DeepCheck(engine.kernel.store), 0
         async for problem in check.findings():
@@ -133,7 +133,7 @@ async def _examine_deeply(db: str, report: Report) -> None:
 async def _examine_database(db: str, report: Report) -> None:
     _disk(db, report)
     async with looking(db) as engine:
-        _permissions(db, report)  # those of another program's file are not ours to judge
+        _permissions(db, report)  # the permissions of another program's file are not our concern
         report.facts |= await engine.kernel.store.facts()
         report.facts["encryption"] = await engine.encryption.describe()
         now = words.now()
@@ -223,7 +223,7 @@ def _owners(held: list[Owner], now: Millis, report: Report) -> None:
 
 
 async def _pools(engine: Engine, report: Report) -> list[Shard]:
-    """Runs that need code which not every engine has; returns where they are."""
+    """Reports runs whose code not every engine has; returns their shards."""
     fleet = engine.kernel.store.fleet
     pools = [] if fleet is None else await fleet.pools()
     for pool in pools:
@@ -252,7 +252,7 @@ def _without_engine(inputs: int, timers: int, under_way: int, report: Report) ->
 async def _left_lying(
     engine: Engine, pooled: list[Shard], live: list[RunRow], working: bool, now: Millis, report: Report
 ) -> None:
-    """Inputs that nobody takes, timers that nobody fires, runs that nobody goes on with."""
+    """Reports inputs that no engine takes, timers that no engine fires, and runs that no engine continues."""
     shards = [*map(Shard, range(SHARDS)), *pooled]
     store = engine.kernel.store
     inbox, due = await store.inbox(shards, MANY), await store.due(shards, now, MANY)

@@ -18,7 +18,7 @@ from .output import emit, note, say
 from .session import do, looking
 
 _EVERY = 1.0
-"""Seconds between two looks."""
+"""Seconds between two polls."""
 
 Version = Annotated[
     str | None,
@@ -79,7 +79,7 @@ async def _drain(db: str, version: str, *, wait: bool) -> int:
 
 
 async def _until_empty(engine: Engine, version: str) -> int:
-    """Other processes end them, so all there is to do is to look again."""
+    """Polls until the version has no runs: other processes end them, so nothing notifies us."""
     told = 0
     while left := await engine.drains.left(version):
         if left != told:

@@ -1,4 +1,4 @@
-"""Which addresses steps may call, as the operator's environment says."""
+"""Reads from the environment which addresses steps may call."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _YES, _NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 def egress_of(environment: Mapping[str, str], *, private: bool = False) -> EgressSettings:
-    """PLAIT_EGRESS_PRIVATE, and lists divided by commas: PLAIT_EGRESS_ALLOW and PLAIT_EGRESS_DENY of hosts,
-    PLAIT_EGRESS_OPEN of networks. `private` is what holds where the environment says nothing."""
+    """Reads PLAIT_EGRESS_PRIVATE, and lists separated by commas: PLAIT_EGRESS_ALLOW and PLAIT_EGRESS_DENY of hosts,
+    PLAIT_EGRESS_OPEN of networks. `private`: the default if the environment does not set it."""
     return EgressSettings(
         private=_flag(environment, "PLAIT_EGRESS_PRIVATE", private),
         allow_hosts=_list(environment, "PLAIT_EGRESS_ALLOW"),

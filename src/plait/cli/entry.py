@@ -1,4 +1,4 @@
-"""The console script `plait`. Every Plait has it; the packages that it needs come with the extra `cli`."""
+"""The console script `plait`. Every installation has it; the packages that it needs come with the extra `cli`."""
 
 from __future__ import annotations
 

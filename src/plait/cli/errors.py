@@ -14,7 +14,7 @@ from . import exits
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """An error for programs, in the manner of problem+json."""
+    """An error for programs, similar to problem+json."""
 
     code: str
     title: str
@@ -23,7 +23,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def report(error: Exception, *, json: bool) -> int:
-    """Says what went wrong; the exit code that goes with it."""
+    """Prints an error; returns its exit code."""
     if isinstance(error, PlaitError):
         tell(error, json=json)
         return exits.REFUSED
@@ -51,8 +51,8 @@ def tell(error: PlaitError, *, json: bool) -> None:
 
 
 def _usage(error: Exception) -> PlaitError | None:
-    """The parser's own complaint about a command line, in our words; empty when it has shown the help instead."""
-    parsers = typer.BadParameter.__mro__[2]  # the base of all its complaints, private in some releases of typer
+    """Rewords the parser's error about a command line; empty if the parser has shown the help instead."""
+    parsers = typer.BadParameter.__mro__[2]  # the base of all its errors, private in some releases of typer
     if not isinstance(error, parsers):
         return None
     if type(error).__name__ == "NoArgsIsHelpError":

@@ -1,4 +1,4 @@
-"""What the exit codes of `plait` mean."""
+"""The exit codes of `plait`."""
 
 OK = 0
 FAILED = 1

@@ -1,5 +1,5 @@
-"""What a dialect says to the common commands. Each answer has a default, so a dialect gives those it has something to
-say about; it names its extension, and commands of its own, in the module `commands` of its surface.
+"""A dialect's hooks for the common commands. Each has a default, so a dialect overrides only those it needs; it names
+its extension, and its own commands, in the module `commands` of its surface.
 
 A surface may use what is public in `options`, `output`, `words`, `connect`, `session` and this module.
 """
@@ -24,25 +24,25 @@ class Startable(Protocol):
 
     @property
     def label(self) -> str:
-        """What lists of runs call it."""
+        """Its name in lists of runs."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRequest:
-    """What `plait check` was asked for."""
+    """The request of a `plait check`."""
 
     files: Sequence[str]
     modules: Sequence[ModuleType]
     where: Where | None
-    """The database or the server to check against; None if the sources are looked at alone."""
+    """The database or the server to check against; None: check only the sources."""
     register: bool
     update: bool
     json: bool
 
 
 class Checked(Protocol):
-    """What a check came to."""
+    """The result of a check."""
 
     @property
     def exit(self) -> int: ...
@@ -52,11 +52,11 @@ class Checked(Protocol):
 
 class Extension:
     noun = "definition"
-    """What the command line calls a definition of this dialect."""
+    """The word for a definition of this dialect on the command line."""
     declares = "definitions"
-    """What its modules hold."""
+    """The word for what its modules declare."""
     suffixes: tuple[str, ...] = ()
-    """Of files that hold definitions."""
+    """Suffixes of files with definitions."""
     named_inputs = False
     """Whether the input is a set of names with values, so that `--input NAME=VALUE` can be given for each."""
     resumes_ended = False
@@ -65,64 +65,64 @@ class Extension:
     """Whether its runs depend on the code that this process has loaded."""
 
     def declared(self, module: ModuleType) -> Mapping[str, object]:
-        """What a module holds for this dialect, by the names that it has there."""
+        """Returns what a module declares for this dialect, by name."""
         return {}
 
     def functions(self, module: ModuleType) -> Iterable[object]:
-        """What else an engine wants of a module: functions that definitions of any dialect may call by name."""
+        """Returns what else an engine needs from a module: functions that any definition may call by name."""
         return ()
 
     def startable(self, found: Sequence[object]) -> Startable | None:
-        """What to start for objects of a module; None if they are not this dialect's."""
+        """Returns what to start for objects of a module; None if they are not of this dialect."""
         return None
 
     def read(self, text: str) -> object:
-        """The definition in `DIALECT:TEXT`, as an engine or a client takes it; by default, the name of a known one."""
+        """Returns the definition in `DIALECT:TEXT`, as engines and clients take it; by default, a known name."""
         return text
 
     def recognises(self, content: Mapping[str, Any]) -> bool:
-        """Whether a JSON file with this content is surely a definition of this dialect."""
+        """Whether a JSON file with this content is certainly a definition of this dialect."""
         return False
 
     def content(self, path: Path) -> dict[str, Any] | None:
-        """The definition in a file or a directory that is no JSON; None if it is not of this dialect."""
+        """Reads a definition from a directory or a file that is not JSON; None if it is not of this dialect."""
         return None
 
     def definition(self, content: dict[str, Any]) -> Startable:
-        """What such a file defines."""
+        """Returns what such a file defines."""
         raise NotImplementedError
 
     def planned(self, names: Sequence[str]) -> Startable | None:
-        """What to plan for names that are no file; None if this dialect plans none."""
+        """Returns what to plan for names that are not files; None if this dialect plans none."""
         return None
 
     def plan_alone(self, definition: Startable, given: Any) -> Plan | None:
-        """The plan of a definition where there is no database; None if it needs one."""
+        """Plans a definition without a database; None if it needs one."""
         return None
 
     def say_plan(self, plan: Plan) -> None:
-        """For people."""
+        """Prints a plan for people."""
         emit(plan.body)
 
     async def check(self, request: CheckRequest) -> Checked | None:
-        """Checks what the request has for this dialect; None if that is nothing."""
+        """Checks what the request has for this dialect; None if it has nothing."""
         return None
 
     def blocked_advice(self, run: str) -> list[str]:
-        """What to do about a blocked run, in order; `run` is how it is named on the command line."""
+        """Returns what to do about a blocked run, in order; `run`: its name on the command line."""
         return [f"load the code that it needs; then, if it does not continue by itself: plait retry {run}"]
 
     def blocked_fix(self, again: str) -> str:
-        """The same for who ran it with `plait run`, in a sentence; `again` is that command."""
+        """The same for a run started by `plait run`, in a sentence; `again`: the command that continues it."""
         return f"load the code that it needs, then: {again}"
 
     def fork_edits(self, edits: dict[str, Any]) -> dict[str, Any]:
-        """The edits of a fork, from `--set NAME=JSON`."""
+        """Makes the edits of a fork from `--set NAME=JSON`."""
         return edits
 
     def nodes(self, view: RunView) -> list[Node]:
-        """The operations of a run, in the order to show them."""
+        """Returns the operations of a run, in the order to show them."""
         return view.nodes
 
     def say_details(self, details: Mapping[str, Any], limit: int | None) -> None:
-        """What a run's view has beside its nodes. Values are cut at `limit` characters."""
+        """Prints what a run's view has besides its nodes. Values are cut at `limit` characters."""

@@ -1,4 +1,4 @@
-"""What all dialects add to the command line. Commands of ours are listed without importing the dialects."""
+"""What all dialects add to the command line. The built-in dialects' commands are listed without importing them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def contributed() -> Iterator[Command]:
-    """The commands of all dialects."""
+    """Returns the commands of all dialects."""
     for surface in SURFACES.values():
         yield from import_module(f"{surface}.commands").commands
     for dialect, surface in own_dialects.surfaces().items():
@@ -33,7 +33,7 @@ def extensions() -> list[Extension]:
 
 
 def extension_of(dialect: str) -> Extension:
-    """Of a dialect that says nothing, or that only a newer server has: the defaults."""
+    """Returns a dialect's extension; the defaults for one without, or one that only a newer server has."""
     if dialect in SURFACES:
         return _known_extension(dialect)
     from .extension import Extension
@@ -54,6 +54,6 @@ def _own_commands(dialect: str, surface: str) -> object:
 
 
 def load(place: str) -> Any:
-    """What `module:name` names."""
+    """Returns the object named by `module:name`."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)

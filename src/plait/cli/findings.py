@@ -1,4 +1,4 @@
-"""What `plait doctor` finds: facts, and what is wrong."""
+"""The findings of `plait doctor`: facts and problems."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from plait.kernel.store import SUSPECT_AFTER, DeadLetter, RunRow
 from . import words
 
 MANY = 10_000
-"""Runs, approvals or dead letters that are looked at."""
+"""Maximum number of runs, approvals or dead letters to examine."""
 AHEAD = 60_000
-"""ms that a stored time may lie in the future."""
+"""Milliseconds that a stored time may be in the future."""
 
 
 @dataclass(slots=True)

@@ -172,7 +172,7 @@ def events(
 
 
 async def _events(run: str, where: Where, after: int, limit: int | None, *, follow: bool, json: bool) -> int:
-    """Prints them as they come; how many there were."""
+    """Prints events as they arrive; returns how many there were."""
     width, count = console().width, 0
     async with opened(where, run) as handle, aclosing(_batches(handle, after, limit, follow=follow)) as batches:
         async for batch in batches:

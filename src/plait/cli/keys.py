@@ -1,5 +1,5 @@
-"""`plait keys`: API keys of the server, made on the database itself: so the first one needs no other. The keys that
-encrypt values are in `encryption_keys`."""
+"""`plait keys`: API keys of the server, managed directly on the database, so that the first key needs no other. The
+keys that encrypt values are in `encryption_keys`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DAY = 86_400
 
 
 class Quota(NamedTuple):
-    """What a key may start; None: no limit."""
+    """The limits on what a key may start; None: no limit."""
 
     start_rate: int | None
     max_running: int | None
@@ -152,7 +152,7 @@ def _show(found: list[Key], *, json: bool) -> None:
 
 
 def _quota(key: Key) -> str:
-    """What it may start, where that is limited."""
+    """Returns its limits on starts, if it has any."""
     starts = f", {key.start_rate:,} starts a second" if key.start_rate is not None else ""
     return starts + (f", {key.max_running:,} runs at once" if key.max_running is not None else "")
 
@@ -187,10 +187,10 @@ async def _create(
 ) -> tuple[Key, str]:
     refuse_server(db)
     if db == "memory:":
-        must_exist(db)  # says why not
+        must_exist(db)  # raises the reason
     path = sqlite_file(db)
     fresh = path is not None and not path.exists()
-    async with Engine(db, work=False) as engine:  # makes the database if need be: a key may come before anything else
+    async with Engine(db, work=False) as engine:  # creates a missing database: a key may come before anything else
         made = await Keys(engine.records, engine.kernel.clock).create(
             name,
             role,

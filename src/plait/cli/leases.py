@@ -1,4 +1,4 @@
-"""Who works on a database: the engines that hold its shards."""
+"""The engines that work on a database: those that hold its shards."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ async def somebody_works(db: str) -> bool:
 
 
 def alive(owner: Owner, now: Millis) -> bool:
-    """A killed process holds its lease until that runs out; on this machine we can see that it is gone."""
+    """Whether the owner is alive. A killed process holds its lease until it expires; on this machine, we can see that
+    the process is gone."""
     pid = pid_of(owner)
     return owner.expires > now and (pid is None or _runs(pid))
 
 
 def pid_of(owner: Owner) -> int | None:
-    """Of a process on this machine; owners are called `host-pid-key`, see `Engine`."""
+    """Returns the process id of an owner on this machine; owners are named `host-pid-key`, see `Engine`."""
     host, _, rest = owner.name.rpartition("-")[0].rpartition("-")
     return int(rest) if host == socket.gethostname() and rest.isdigit() else None
 

@@ -1,4 +1,4 @@
-"""Loading a user's modules: by name, or as `path/to/file.py`, seen from the current folder.
+"""Loads a user's modules: by name, or as `path/to/file.py`, relative to the current folder.
 
 A file below the current folder is imported under its dotted name, so that its steps have the same names
 in every process, however they are started.
@@ -28,13 +28,13 @@ def load_definitions(names: Iterable[str]) -> list[object]:
 
 
 def definitions_of(module: ModuleType) -> list[object]:
-    """All that a module declares, as an engine wants it."""
+    """Returns everything that a module declares, in the form that an engine takes."""
     found = [each for part in extensions() for each in (*part.declared(module).values(), *part.functions(module))]
     return [*found, *(each for each in vars(module).values() if isinstance(each, FunctionTool))]
 
 
 def load_module(name: str) -> ModuleType:
-    """Its dialects, if it has any, are known from then on."""
+    """Imports a module and registers its dialects, if it has any."""
     found = _load_module(name)
     own_dialects.note(found)
     return found
@@ -86,14 +86,14 @@ def _import(dotted: str, given: str) -> ModuleType:
         if dotted.startswith(".") or not dotted.strip("."):
             raise InvalidInput("cli.bad_target", f"{given!r} is no module name", fix="write it in full") from None
         raise _broken(given, error) from error
-    except BaseException as error:  # a user's module may do anything, `sys.exit()` too
+    except BaseException as error:  # a user's module may do anything, even `sys.exit()`
         raise _broken(given, error) from error
 
 
 def _broken(given: str, error: BaseException) -> InvalidInput:
-    """The user's own code failed while it was imported: say where, without our frames around it."""
+    """Makes the error for user code that failed while it was imported; tells where, without our own frames."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    # A wrong option of `@step` is raised in our code, and written in theirs
+    # A wrong option of `@step` is raised in our code, but written in the user's
     theirs = [frame for frame in frames if not frame.filename.startswith(_OURS)]
     frames = theirs or [frame for frame in frames if frame.filename != __file__]
     where = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""

@@ -42,7 +42,7 @@ def logs(
 
 
 async def _logs(run: str, node: str | None, where: Where, *, follow: bool, json: bool) -> int:
-    """Prints them as they come; how many there were."""
+    """Prints lines as they arrive; returns how many there were."""
     count = 0
     async with opened(where, run) as handle:
         looking = _followed(handle, node) if follow else _pages(handle, node, 0)

@@ -1,4 +1,4 @@
-"""`plait`: the list of its commands, and what becomes of their errors.
+"""`plait`: the list of its commands, and the handling of their errors.
 
 Commands are loaded when they are called: `plait --help` must not wait for the engine to be imported.
 """
@@ -66,7 +66,7 @@ _OWN = (
 
 
 def commands() -> dict[str, Command]:
-    """By name; those of the user's own dialects too, once their module is loaded."""
+    """Returns the commands by name; also those of the user's own dialects, once their module is loaded."""
     found: dict[str, Command] = {}
     for command in (*_OWN, *contributed()):
         if command.name in found:
@@ -76,7 +76,7 @@ def commands() -> dict[str, Command]:
 
 
 class Contents(typer.core.TyperGroup):
-    """Knows its commands by name, and imports one when it is called."""
+    """A group that knows its commands by name and imports one when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(commands())
@@ -97,9 +97,9 @@ class Contents(typer.core.TyperGroup):
 
 
 def load(name: str) -> Any:
-    """The command of that name, ready to be called."""
+    """Returns the command of that name, ready to be called."""
     listed = commands()[name]
-    with extra("server", f"`plait {name}`"):  # all that a command may lack, once the command line itself is here
+    with extra("server", f"`plait {name}`"):  # the only extra that a command may lack, since `cli` is installed
         found = load_place(listed.place)
     if not isinstance(found, typer.Typer):
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -146,7 +146,7 @@ app = typer.Typer(
 
 
 def _load_modules(names: list[str] | None) -> None:
-    """While options are read, so that commands of a module's dialects can be called and listed."""
+    """Loads modules while options are parsed, so that the commands of their dialects can be called and listed."""
     if names:
         from .loading import load_module
 

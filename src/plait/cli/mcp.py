@@ -33,7 +33,7 @@ Place = Annotated[
 
 
 class RecordCommand(typer.core.TyperCommand):
-    """`--record` may stand without a value, which Typer has no word for."""
+    """Allows `--record` without a value, which Typer does not support."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ends = [*args[1:], "-"]
@@ -72,7 +72,7 @@ def serve(
     """
     logs.configure(level=log_level)
     with extra("mcp", "plait mcp"):
-        import_module("mcp")  # to say what is missing before anything else is opened
+        import_module("mcp")  # reports a missing extra before anything is opened
     if is_server(db):
         from plait.server.mcp.bridge import bridge_stdio
 

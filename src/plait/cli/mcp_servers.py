@@ -29,6 +29,6 @@ def servers_in(file: Path | None) -> dict[str, Any]:
 
 
 def servers_of_environment() -> dict[str, Any]:
-    """For commands that work for a moment, and have no such option."""
+    """Reads the servers from the environment, for short-lived commands without this option."""
     named = os.environ.get(_VARIABLE)
     return servers_in(Path(named) if named else None)

@@ -1,4 +1,4 @@
-"""Options that many commands share, and how their values are read."""
+"""Options that many commands share, and the parsers of their values."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ HELP = {"help_option_names": ["-h", "--help"]}
 
 
 def group() -> typer.Typer:
-    """A command that has commands."""
+    """Makes a command group."""
     return typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP)
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What the command is about: a database or a server, and the namespace in it."""
+    """Where a command acts: a database or a server, and the namespace in it."""
 
     url: str
     key: str | None = None
     namespace: str | None = None
-    """None: `default`, or the one that the key is for."""
+    """The namespace; None: `default`, or the one of the key."""
 
 
 def read_json(text: str, what: str, max_values: int = MAX_VALUES) -> Any:
-    """JSON from the command line, or with `@file` from a file (`@-`: from stdin)."""
+    """Parses JSON from the command line, or with `@file` from a file (`@-`: from stdin)."""
     if text.startswith("@"):
         text, what = _read_file(text[1:], what), f"{what} in {text[1:]}"
     try:
@@ -78,7 +78,7 @@ def _is_word(text: str) -> bool:
 
 
 def read_inputs(pieces: Sequence[str]) -> dict[str, Any]:
-    """Named inputs: `NAME=VALUE`, or a JSON object of them (`@file` from a file), any number of either."""
+    """Parses named inputs: `NAME=VALUE`, or a JSON object of them (`@file` from a file), any number of either."""
     found: dict[str, Any] = {}
     for piece in pieces:
         if piece.startswith(("{", "@")):
@@ -93,7 +93,7 @@ def read_inputs(pieces: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """JSON, or else the text itself: people don't quote."""
+    """Parses JSON, or else returns the text itself: people don't quote."""
     try:
         return values.parse(text)
     except InvalidInput:
@@ -101,7 +101,7 @@ def _value(text: str) -> Any:
 
 
 def read_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
-    """`k=v`, any number of them."""
+    """Parses `k=v`, any number of them."""
     found: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -112,7 +112,7 @@ def read_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
 
 
 def read_edits(edits: Sequence[str]) -> dict[str, Any]:
-    """`PATH=JSON`, any number of them. A path may hold `=` itself: the first cut that leaves JSON counts."""
+    """Parses `PATH=JSON`, any number of them. A path may contain `=`: the first split that leaves JSON counts."""
     return dict(map(_read_edit, edits))
 
 

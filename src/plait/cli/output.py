@@ -30,32 +30,32 @@ _NARROW = 16
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Made anew for each use, because tests and pipes change the streams under us."""
+    """Makes a console for each use, because tests and pipes replace the streams."""
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 def say(text: str | Text = "", style: str = "") -> None:
-    """A line for people. Long ones are left to the terminal to wrap, so that they can be copied."""
+    """Prints a line for people. The terminal wraps long ones, so that they can be copied."""
     console().print(text, style=style or None, soft_wrap=True)
 
 
 def note(text: str | Text, style: str = "") -> None:
-    """A line beside the output proper: on stderr."""
+    """Prints a line on stderr, apart from the actual output."""
     console(stderr=True).print(text, style=style or None, soft_wrap=True)
 
 
 def emit(document: object) -> None:
-    """One JSON document."""
+    """Prints one JSON document."""
     _write(msgspec.json.format(_encode(document), indent=2))
 
 
 def emit_line(document: object) -> None:
-    """One line of JSON lines."""
+    """Prints one line of JSON Lines."""
     _write(_encode(document))
 
 
 def flush() -> None:
-    """For output that comes bit by bit: whoever reads it through a pipe should not wait for the rest."""
+    """Flushes incremental output, so that a reader at the other end of a pipe need not wait for the rest."""
     sys.stdout.flush()
 
 
@@ -66,8 +66,8 @@ def _encode(document: object) -> bytes:
 def _write(body: bytes) -> None:
     text = body.decode()
     if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
-        text = "".join(c if c.isascii() else _escaped(c) for c in text)  # outside ASCII stand only parts of strings
-    sys.stdout.write(f"{text}\n")  # at once: what another thread prints must not come before the end of the line
+        text = "".join(c if c.isascii() else _escaped(c) for c in text)  # only strings have non-ASCII
+    sys.stdout.write(f"{text}\n")  # in one write: another thread must not print before the end of the line
 
 
 def _escaped(character: str) -> str:
@@ -82,11 +82,11 @@ def table(
     fold: Sequence[str] = (),
     cut: Sequence[str] = (),
 ) -> None:
-    """When there is no room, columns in `fold` go on in the next line, and those in `cut` are cut."""
+    """Prints a table. If space is short, columns in `fold` wrap to the next line, and those in `cut` are cut."""
     cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
     natural = [max([len(name), *(row[at].cell_len for row in cells)]) for at, name in enumerate(columns)]
     gaps, out = 2 * (len(columns) - 1), console()
-    if not out.is_terminal and "COLUMNS" not in os.environ:  # through a pipe nothing is too wide, and ids stay whole
+    if not out.is_terminal and "COLUMNS" not in os.environ:  # in a pipe nothing is too wide, and ids stay whole
         out.width = max(out.width, sum(natural) + gaps)
     room = out.width - gaps
     widths = _fitted(dict(zip(columns, natural, strict=True)), room, cut, fold)
@@ -99,7 +99,7 @@ def table(
 
 
 def _fitted(widths: dict[str, int], room: int, cut: Sequence[str], fold: Sequence[str]) -> dict[str, int]:
-    """Takes what is too much from the columns that may be cut, and then from the widest of those that may be folded."""
+    """Reduces the columns that may be cut, and then the widest of those that may be folded."""
     for name in (*cut, *sorted(fold, key=lambda name: -widths[name])):
         excess = sum(widths.values()) - room
         if excess > 0:
@@ -112,7 +112,7 @@ def status_text(status: str) -> Text:
 
 
 def facts(pairs: Iterable[tuple[str, str | Text | None]]) -> None:
-    """Names and values, below each other; values that are None are left out."""
+    """Prints names and values, one per line; leaves out values that are None."""
     found = [(name, value) for name, value in pairs if value is not None]
     width = max((len(name) for name, _ in found), default=0)
     for name, value in found:
@@ -120,5 +120,5 @@ def facts(pairs: Iterable[tuple[str, str | Text | None]]) -> None:
 
 
 def document(**fields: Any) -> dict[str, Any]:
-    """A JSON object without the fields that are not there."""
+    """Makes a JSON object without absent fields."""
     return {name: value for name, value in fields.items() if value is not None}

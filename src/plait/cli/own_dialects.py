@@ -1,4 +1,4 @@
-"""Dialects of the user's own: the bundles in modules that this command has loaded. Every engine it opens has them."""
+"""The user's own dialects: the bundles in modules that this command has loaded. Every engine it opens has them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _found: dict[str, Bundle] = {}
 
 
 def note(module: ModuleType) -> None:
-    """Remembers the dialects of a module that was loaded."""
-    from plait.kernel.bundle import is_bundle  # `plait --help` need not wait for it
+    """Registers the dialects of a loaded module."""
+    from plait.kernel.bundle import is_bundle  # imported late: `plait --help` does not need it
 
     _found.update({found.name: found for found in vars(module).values() if is_bundle(found)})
 
@@ -23,10 +23,10 @@ def bundles() -> list[Bundle]:
 
 
 def surfaces() -> dict[str, str]:
-    """By dialect, where it has its commands; empty if it has none."""
+    """Returns the surface packages by dialect; empty if a dialect has none."""
     return {name: bundle.surface for name, bundle in _found.items()}
 
 
 def forget() -> None:
-    """A command begins."""
+    """Clears the list when a command begins."""
     _found.clear()

@@ -1,4 +1,4 @@
-"""`plait plan`: what a run would do, before it is started."""
+"""`plait plan`: what a run would do, before it starts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def plan(
 
 
 def _wanted(names: Sequence[str]) -> tuple[Extension, Startable]:
-    """A definition in a file, or else what these names ask for."""
+    """Returns the definition in a file, or else what these names mean."""
     found = read_definition_file(names[0]) if len(names) == 1 else None
     if found is not None:
         return found.extension, found.extension.definition(found.content)
@@ -73,7 +73,7 @@ async def _plan(definition: Startable, given: Any, where: Where) -> Plan:
 
 
 def _document(found: Plan) -> dict[str, Any]:
-    """As the server answers it."""
+    """Returns the plan in the form of the server's answer."""
     return document(
         dialect=found.dialect,
         definition=found.definition,

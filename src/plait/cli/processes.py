@@ -17,7 +17,7 @@ _POSTGRES = ("postgresql://", "postgres://")
 
 
 def refuse_several(db: str) -> None:
-    """A SQLite file has one engine at a time."""
+    """Refuses SQLite, where a file has one engine at a time."""
     if not db.lower().startswith(_POSTGRES):
         raise InvalidInput(
             "cli.one_process",
@@ -30,7 +30,7 @@ def refuse_several(db: str) -> None:
 
 
 def supervised(count: int, sock: socket.socket, announce: Callable[[list[int]], None]) -> Link:
-    """Returns in each of the processes. This one stays and watches over them, and exits when all have ended."""
+    """Returns in each of the processes. The current one stays to supervise them, and exits when all have ended."""
     supervisor = Supervisor(count, sock.close, announce)
     ended = supervisor.run()
     if isinstance(ended, Link):

@@ -1,4 +1,4 @@
-"""Watching a run go: a live tree on a terminal, a line for each change elsewhere. All of it on stderr."""
+"""Shows the progress of a run on stderr: a live tree on a terminal, a line per change elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .output import console
 
 REFRESH = 0.1
 _SHARE = 10
-"""A look at the run may take at most one part in this many of the time: watching must not slow it down."""
+"""The inverse of the share of time that polling may take: watching must not slow down the run."""
 
 
 class Screen(Protocol):
@@ -29,7 +29,7 @@ class Screen(Protocol):
 
 
 async def watch(run: Run, ending: asyncio.Future[Any], screen: Screen, pause: float = REFRESH) -> None:
-    """Shows the run until `ending` is done, and once more then."""
+    """Shows the run until `ending` is done, and once more after that."""
     try:
         while not ending.done():
             rest = await _look(run, screen, pause)
@@ -41,7 +41,7 @@ async def watch(run: Run, ending: asyncio.Future[Any], screen: Screen, pause: fl
 
 async def _look(run: Run, screen: Screen, pause: float) -> float:
     started = time.perf_counter()
-    with contextlib.suppress(Unavailable):  # if that lasts, whoever waits for the end says so
+    with contextlib.suppress(Unavailable):  # if this lasts, waiting for the end reports it
         found = await run.picture()
         screen.show(found.view, found.waiting)
     return max(pause, _SHARE * (time.perf_counter() - started))
@@ -57,7 +57,7 @@ class LiveTree:
         self._run = run
         self._title = title
         self._console = console
-        # What would scroll away is cut while it goes on; the last picture is printed whole
+        # A live tree is cut to the screen; the last one is printed whole
         self._live = Live(console=console, auto_refresh=False, transient=True, vertical_overflow="ellipsis")
         self._live.start()
         self._last: RenderableType | None = None
@@ -79,7 +79,7 @@ class LiveTree:
 
 
 class Lines:
-    """For pipes, files and CI: what changed since the last look, in plain lines."""
+    """For pipes, files and CI: prints changes since the last poll in plain lines."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -1,4 +1,4 @@
-"""A run's record as JSON and as words."""
+"""A run's row as JSON and in words."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .output import document
 
 
 def status_of(row: RunRow) -> str:
-    """The status, or `waiting` or `blocked`, which people look for as if they were some."""
+    """Returns the status, or `waiting` or `blocked`, which people expect to be statuses."""
     return row.status if row.phase == "ended" else row.phase
 
 
 def cause_words(row: RunRow) -> str | None:
-    """Why it failed: the root cause, in a sentence."""
+    """Returns why it failed: the root cause, in a sentence."""
     return cause_of(row.error).text if row.status == "failed" and row.error is not None else None
 
 
 def note_of(row: RunRow) -> str:
-    """What a list says about a run beside its status: why it failed, or what it waits for."""
+    """Returns the note on a run in lists: why it failed, or what it waits for."""
     if row.erased_at is not None:
         return "erased"
     if row.phase == "waiting" and row.waiting is not None:
@@ -41,7 +41,7 @@ def name_of(row: RunRow) -> str:
 
 
 def run_document(row: RunRow, **more: Any) -> dict[str, Any]:
-    """Times are in ms, UTC."""
+    """Makes a run's JSON document. Times are in milliseconds, UTC."""
     return document(
         id=caller_id(row.id),
         namespace=row.namespace,
@@ -69,5 +69,5 @@ def run_document(row: RunRow, **more: Any) -> dict[str, Any]:
 
 
 def took(row: RunRow, now: Millis) -> int:
-    """How long it ran, without the time in which it had ended before it was tried again."""
+    """Returns how long it ran in milliseconds, without the time that it spent ended before it was reopened."""
     return (row.ended_at or now) - row.created_at - (row.past or NO_PAST).idle

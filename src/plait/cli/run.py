@@ -109,7 +109,7 @@ def run(
 def _queueing(
     queue: str | None, priority: int, partition: str | None, dedup_id: str | None, delay: float | None
 ) -> Queueing:
-    """What of it is given."""
+    """Returns the queueing options that were given."""
     found: Queueing = {}
     if queue is not None:
         found["queue"] = queue
@@ -125,7 +125,7 @@ def _queueing(
 
 
 def _there(request: RunRequest) -> Outcome:
-    from .run_there import run_there  # what speaks HTTP is loaded where it is needed
+    from .run_there import run_there  # HTTP code is imported only where it is needed
 
     target = read_target(request.target)
     request.given = _given(request.inputs, target)
@@ -139,7 +139,7 @@ def _here(request: RunRequest) -> Outcome:
     elif target.definition == request.target and is_missing(request.where.url):
         raise no_target(request.target)
     elif not target.in_file:
-        must_exist(request.where.url)  # a new one knows no definitions
+        must_exist(request.where.url)  # a new database has no definitions
     request.given = _given(request.inputs, target)
     return do(run_here(request, target))
 

@@ -21,9 +21,9 @@ from .session import working
 from .target import Target
 
 _NOT_LOADED = "CODE_NOT_LOADED"
-"""Of a name that nothing has: neither code that is loaded, nor what is saved."""
+"""The code of the error for a name that is neither loaded as code nor saved."""
 _PARKED = {"message", "sleep", "approval", "child", "blocked"}
-"""Reasons for which a run waits on disk, where new code does not reach it."""
+"""Reasons for which a run is parked on disk, where it has not replayed on the new code."""
 
 
 async def run_here(request: RunRequest, target: Target) -> Outcome:
@@ -51,7 +51,7 @@ def _namespace(request: RunRequest) -> str:
 
 
 async def _start(engine: Engine, request: RunRequest, target: Target, known: RunRow | None) -> Handle[Any]:
-    """A run that is known need not be told its input again; what is another run's is refused by `engine.start`."""
+    """Starts a run. A known run needs no input again; `engine.start` refuses an id with another definition or input."""
     if known is not None and not request.inputs and name_of(known) == target.label:
         return await engine.get(caller_id(known.id), known.namespace)
     try:
@@ -74,8 +74,8 @@ async def _start(engine: Engine, request: RunRequest, target: Target, known: Run
 
 
 async def _take_up(engine: Engine, handle: Handle[Any], run: RunId) -> None:
-    """A run from before: first what it was told while no engine ran, for it may end or reopen it. Then it is played
-    on the code as it is now, which may fit better or worse than the code it knew."""
+    """Continues an existing run: first delivers inputs from the time without an engine, which may end or reopen it.
+    Then replays it on the current code, which may fit better or worse than the code it started on."""
     store, shard = engine.kernel.store, await engine.kernel.shard_of(run)
     while engine.kernel.owns(run) and any(  # noqa: ASYNC110 -- the store gives nothing to wait for
         row.run_id == run for row in await store.inbox([shard], 1000)
@@ -83,5 +83,5 @@ async def _take_up(engine: Engine, handle: Handle[Any], run: RunId) -> None:
         await asyncio.sleep(0.01)
     reasons = {reason.kind for reason in await handle.waiting()}
     if reasons and reasons <= _PARKED and engine.kernel.owns(run):
-        with suppress(Conflict):  # it is well; one that is not parked has been played already
+        with suppress(Conflict):  # nothing is wrong with it; a run that is not parked has replayed already
             await handle.retry()

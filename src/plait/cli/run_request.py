@@ -1,4 +1,4 @@
-"""What `plait run` was asked for, and what came of it."""
+"""The request of a `plait run`, and its outcome."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ End = Literal["completed", "failed", "cancelled", "blocked"]
 
 @dataclass(slots=True)
 class RunRequest:
-    """Mutable for one reason: the id of the run is often known only when it is started."""
+    """The request. Mutable only because the id of the run is often known only when it starts."""
 
     target: str
     inputs: Sequence[str]
-    """As they were written; none if there were none."""
+    """The inputs as written on the command line."""
     given: Any
-    """What that means."""
+    """The parsed input."""
     id: str | None
     where: Where
     deadline: float | None
@@ -39,7 +39,7 @@ class RunRequest:
     json: bool
 
     def again(self) -> str:
-        """The command that goes on with the run."""
+        """The command that continues the run."""
         words = ["plait", "run", self.target, "--id", self.id or ""]
         for each in self.inputs:
             words += ["--input", each]

@@ -1,4 +1,4 @@
-"""`plait run` on a server: it has the code, and does the work."""
+"""`plait run` on a server, which has the code and does the work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .server import ServerSession, served
 from .target import Target
 
 _PAUSE = 0.5
-"""Seconds between looks: each is a request."""
+"""Seconds between polls, each of which is a request."""
 
 
 async def run_there(request: RunRequest, target: Target) -> Outcome:

@@ -26,13 +26,13 @@ MARKS = {
     "pending": "·",
 }
 FEW = 8
-"""Finished siblings to show before they are folded."""
+"""Maximum number of finished siblings to show before they are folded."""
 
 
 def tree(
     view: RunView, waiting: Iterable[Reason], now: Millis, *, title: Text | None = None, few: int | None = FEW
 ) -> Tree:
-    """`few` finished operations beside each other, and all that are not; None for all."""
+    """Makes the tree: `few` finished siblings and all unfinished ones; None: all."""
     root = Tree(title or Text(view.run_id, style="bold"), guide_style="bright_black")
     below: dict[str | None, list[Node]] = {}
     for node in nodes(view):
@@ -43,12 +43,12 @@ def tree(
 
 
 def nodes(view: RunView) -> list[Node]:
-    """The operations, in the order that suits the dialect."""
+    """Returns the operations, in the dialect's order."""
     return extension_of(view.dialect).nodes(view)
 
 
 def loose(view: RunView, waiting: Iterable[Reason]) -> list[str]:
-    """Reasons that belong to no operation of the tree."""
+    """Returns reasons that belong to no operation of the tree."""
     known = {node.id for node in view.nodes}
     return [reason.text for reason in waiting if reason.node not in known]
 
@@ -77,7 +77,7 @@ def _folded(nodes: list[Node], few: int | None) -> set[str]:
 
 
 def line(node: Node, reason: Reason | None, now: Millis, *, whole: bool = False) -> Text:
-    """One operation: its mark, its place below its parent (or whole), its kind, and what there is to say about it."""
+    """Formats one operation: its mark, its path below its parent (or the whole path), its kind, and its details."""
     text = Text.assemble((f"{MARKS[node.status]} ", STYLES[node.status]))
     text.append(_name(node, whole=whole), style="bold" if node.ended_at is None else "")
     text.append(f"  {node.kind}", style="bright_black")
@@ -121,20 +121,20 @@ def _cut_off(node: Node) -> bool:
 
 
 def _said_at(node: Node, reason: Reason) -> str:
-    """A reason without the parts that its place in the tree says already."""
+    """Returns a reason without the parts that its place in the tree already tells."""
     text = words.one_line(reason.text).replace(f" (`{node.id}`)", "", 1).replace(f" of `{node.id}`", "", 1)
     return text.removeprefix(f"{node.kind} ").removeprefix(f"`{node.id}` " if node.kind != "message" else "")
 
 
 def progress(view: RunView) -> str:
-    """How many operations there are, and how many are done."""
+    """Returns how many operations there are, and how many are done."""
     leaves = [node for node in view.nodes if node.kind not in ("join", "race", "loop", "init")]
     done = sum(node.ended_at is not None for node in leaves)
     return f"{done} of {len(leaves)}" if done < len(leaves) else f"{done}"
 
 
 def current(view: RunView, waiting: list[Reason]) -> str:
-    """What a run is at, in a few words."""
+    """Returns what a run is doing, in a few words."""
     if waiting:
         return words.one_line(waiting[0].text) + (f" (+{len(waiting) - 1})" if len(waiting) > 1 else "")
     return ""

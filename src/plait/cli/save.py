@@ -1,4 +1,4 @@
-"""`plait save`: keeps a definition as a version of a name, so that it can be started by that."""
+"""`plait save`: saves a definition as a version of a name, by which it can be started."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def _save(
 
 
 def saved_facts(saved: Saved | SavedVersion) -> tuple[str, list[str]]:
-    """The version, and what its dialect found that is probably not meant."""
+    """Returns the version, and the probable mistakes that its dialect found."""
     if isinstance(saved, Saved):
         return saved.version.version, [*saved.warnings]
     return saved.version, saved.warnings

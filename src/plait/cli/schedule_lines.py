@@ -53,7 +53,7 @@ def show_lines(schedule: Schedule, fires: Sequence[Fire]) -> None:
 
 
 def time_lines(times: Sequence[Millis], tz: str) -> None:
-    """In the zone, and in UTC."""
+    """Prints times in the zone and in UTC."""
     now, place = words.now(), zone(tz)
     rows = [
         (datetime.fromtimestamp(at / 1000, place).strftime("%a %Y-%m-%d %H:%M:%S %Z"), words.clock(at), _until(at, now))
@@ -83,7 +83,7 @@ def _what(schedule: Schedule) -> str:
 
 
 def _queue(schedule: Schedule) -> str | None:
-    """Where its runs wait, and what the queue knows of them."""
+    """Returns the queue of its runs, with their priority and partition."""
     more = [f"priority {schedule.priority}"] if schedule.priority else []
     more += [f"partition {schedule.partition}"] if schedule.partition else []
     return ", ".join([*([schedule.queue] if schedule.queue else []), *more]) or None

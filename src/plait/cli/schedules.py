@@ -1,4 +1,4 @@
-"""`plait schedules`: runs that are started again and again."""
+"""`plait schedules`: runs that are started repeatedly."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def _input(given: list[str], target: Target) -> Any:
 
 
 def _rule(text: str, rules: Any) -> Any:
-    """One of the values of a `Literal`."""
+    """Parses one of the values of a `Literal`."""
     known = get_args(rules)
     if text not in known:
         raise InvalidInput("cli.bad_rule", f"--overlap {text!r} is not one of its rules", fix=f"use {', '.join(known)}")
@@ -300,7 +300,7 @@ async def _show(where: Where, name: str) -> tuple[Schedule, list[Fire]]:
 async def _save(
     where: Where, name: str, settings: ScheduleSettings, target: Target, *, new: bool, check: bool
 ) -> tuple[Schedule, bool]:
-    """Also whether it was saved although nobody here could check it."""
+    """Saves a schedule; also returns whether it was saved although it could not be checked here."""
     definitions = () if is_server(where.url) else target.definitions
     async with connect(where, definitions, create=target.local or target.in_file) as session:
         kept, namespace = session.engine.schedules, session.namespace
@@ -323,6 +323,6 @@ async def _changed(where: Where, verb: str, name: str, change: Callable[[Session
 
 
 async def _note(session: Session, verb: str, name: str) -> None:
-    """On a database, we are who records it; a server does."""
+    """Records the change in the audit log of a database; a server does that itself."""
     if isinstance(session, DatabaseSession):
         await note_change(session.engine, f"schedules.{verb}", name, session.namespace)

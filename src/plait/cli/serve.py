@@ -76,7 +76,7 @@ Seed = Callable[[Engine], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What the command line asked for."""
+    """The options of the command line."""
 
     db: str
     definitions: Sequence[object]
@@ -256,7 +256,7 @@ def _argyll(host: str, *, on: bool, open: bool) -> Argyll:
 
 
 def _origins(text: str) -> tuple[str, ...]:
-    """The sites in a list divided by commas, as browsers name them."""
+    """Parses a list of sites separated by commas into origins as browsers write them."""
     return tuple(_origin(part.strip()) for part in text.split(",") if part.strip())
 
 
@@ -286,7 +286,7 @@ def _run(plan: Plan) -> None:
 
 
 def _serve_on(sock: socket.socket, plan: Plan, link: Link | None = None) -> None:
-    """`link`: to the supervisor of several such processes."""
+    """Serves on a socket. `link`: to the supervisor, if there are several processes."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(plan, sock, link))
 
@@ -344,7 +344,7 @@ async def _served(process: Process, engine: Engine, plan: Plan) -> None:
 
 
 async def _secret(plan: Plan) -> bytes:
-    """Known before any run is taken up: the first thing a run may do is to give out a signed address."""
+    """Returns the signing secret. It is read before any run starts, because a run may need a signed address at once."""
     async with Engine(plan.db, work=False) as engine:
         return await secret_of(engine, plan.options)
 
@@ -352,13 +352,13 @@ async def _secret(plan: Plan) -> bytes:
 def _announce(url: str, processes: list[int] | None = None, *, open: bool, json: bool) -> None:
     if json:
         emit_line({"url": url, "open": open, **({"processes": processes} if processes else {})})
-        sys.stdout.flush()  # whoever reads it waits for it
+        sys.stdout.flush()  # the reader waits for this line
         return
     several = f", with {len(processes)} processes" if processes else ""
     note(f"Plait is at {url}{several}" + (", open to whoever uses this machine" if open else ""))
 
 
 def _tell_of_models(plan: Plan) -> None:
-    """Those of the demo are scripted."""
+    """Tells that the demo's models are scripted."""
     for name in () if plan.json else plan.models:
         note(f"its agent is scripted; to ask a real model, name one `{name}` in the file that PLAIT_MODELS names")

@@ -1,4 +1,4 @@
-"""A command's session with a server, which cares for everything that a database would leave to us."""
+"""A command's session with a server, which handles everything that we would have to do with a database."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ServerSession:
 
 @asynccontextmanager
 async def served(where: Where) -> AsyncGenerator[ServerSession]:
-    """Asks first who we are: that says what is wrong with the address or the key, before anything is done."""
+    """Opens a session. Requests our identity first, so that a wrong address or key is reported before any change."""
     async with Client(where.url, where.key) as client:
         own = (await client.me()).namespace
         home = DEFAULT_NAMESPACE if own == _EVERYWHERE else own

@@ -1,4 +1,4 @@
-"""`plait doctor` on a server: does it live, can it work, who are we to it, and how are the runs we may see."""
+"""`plait doctor` on a server: whether it is alive and ready, our identity, and the state of the runs we may see."""
 
 from __future__ import annotations
 

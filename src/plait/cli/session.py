@@ -1,4 +1,4 @@
-"""Opening a database: to inspect it, to control runs, or to work on it."""
+"""Opens a database: to inspect it, to control runs, or to work on it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SQLITE = "sqlite:///"
 
 
 class Keys(Ids):
-    """Remembers the key of the last input that was sent, to ask later whether an engine took it."""
+    """Keeps the key of the last input sent, to check later whether an engine took it."""
 
     last = ""
 
@@ -43,7 +43,7 @@ async def looking(
     create: bool = False,
     store: Store | None = None,
 ) -> AsyncGenerator[Engine]:
-    """An engine that takes up no work: other engines may run on the same database. `store` stands for it."""
+    """Opens an engine that runs nothing: other engines may work on the same database. `store` replaces the database."""
     if not create or db == "memory:":
         must_exist(db)
     every = [*own_dialects.bundles(), *definitions]
@@ -75,7 +75,7 @@ class _Warnings(logging.Handler):
 
 
 def refuse_server(db: str) -> None:
-    """For commands that a server can't do for us."""
+    """Refuses a server, for commands that need the database."""
     if is_server(db):
         raise InvalidInput(
             "cli.needs_database",
@@ -86,12 +86,12 @@ def refuse_server(db: str) -> None:
 
 
 def is_server(url: str) -> bool:
-    """Whether this names a server; else it may be a database."""
+    """Whether this is the address of a server; otherwise it may be a database."""
     return url.lower().startswith(("http://", "https://"))
 
 
 def must_exist(db: str) -> None:
-    """A look must not make a database: whoever mistypes its name would be shown an empty one."""
+    """Refuses a missing database: inspecting must not create one, or a mistyped name would show an empty database."""
     refuse_server(db)
     if db == "memory:":
         raise InvalidInput(
@@ -118,13 +118,13 @@ def must_exist(db: str) -> None:
 
 
 def is_missing(db: str) -> bool:
-    """Whether this names a file that is not there yet."""
+    """Whether this names a file that does not exist."""
     path = None if is_server(db) else sqlite_file(db)
     return path is not None and not path.exists()
 
 
 def sqlite_file(db: str) -> Path | None:
-    """The file of a SQLite URL; None for other databases."""
+    """Returns the file of a SQLite URL; None for other databases."""
     if not db.startswith(_SQLITE):
         return None
     name = unquote(db.removeprefix(_SQLITE).partition("?")[0])

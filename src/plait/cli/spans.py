@@ -1,4 +1,4 @@
-"""Times and spans of time, as people write them on the command line."""
+"""Parses times and durations as people write them on the command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_span(text: str, option: str) -> Millis:
 
 
 def read_moment(text: str, option: str) -> datetime:
-    """Without an offset it is UTC, as everywhere in Plait."""
+    """Parses a time. Without an offset it is UTC, as everywhere in Plait."""
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:

@@ -1,4 +1,4 @@
-"""`plait tag`: which version a name means, and the way back."""
+"""`plait tag`: moves a name's tags between versions, with undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `plait run` is asked to run.
+"""The target of `plait run`.
 
 app:order, path/to/file.py:order    code on this machine: it is loaded, and this process does the work
 goals:ship                          a definition of that dialect
@@ -24,16 +24,16 @@ from .loading import definitions_of, load_module
 @dataclass(frozen=True, slots=True)
 class Target:
     definition: Any
-    """What an engine or a client can start."""
+    """The definition, in the form that an engine or a client can start."""
     label: str
-    """What lists of runs call it."""
+    """Its name in lists of runs."""
     definitions: Sequence[object] = ()
-    """What this process has to load for it."""
+    """The definitions that this process must load for it."""
     local: bool = False
     """Whether it is code on this machine."""
     named_inputs: bool = False
     in_file: bool = False
-    """Whether the definition itself stands in a file on this machine."""
+    """Whether the definition itself is in a file on this machine."""
 
 
 def read_target(text: str) -> Target:
@@ -52,7 +52,7 @@ def read_target(text: str) -> Target:
 
 
 def load_target(text: str) -> Target:
-    """What is to run, and all else that its module declares."""
+    """Loads the target, and everything else that its module declares."""
     name, colon, attributes = text.rpartition(":")
     if not colon or not name or not attributes:
         raise no_target(text)

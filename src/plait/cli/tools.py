@@ -1,4 +1,4 @@
-"""`plait tools`: what pipelines of agents were promoted to."""
+"""`plait tools`: tools that were promoted from agents' pipelines."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ async def _all(where: Where) -> list[PromotedTool]:
 async def _remove(where: Where, name: str) -> None:
     async with connect(where) as session:
         await session.engine.tools.of(session.namespace).remove(name)
-        if isinstance(session, DatabaseSession):  # a server has its own trail
+        if isinstance(session, DatabaseSession):  # a server writes its own audit log
             await note_change(session.engine, "tool.remove", name, session.namespace)

@@ -12,7 +12,7 @@ from .output import emit, say
 
 
 def parts() -> dict[str, str]:
-    """What Plait runs on."""
+    """Returns the versions of everything that Plait runs on."""
     import apsw
 
     found = {"python": platform.python_version(), "sqlite": apsw.sqlite_lib_version()}

@@ -1,4 +1,4 @@
-"""Times, durations, values and counts in words."""
+"""Formats times, durations, values and counts in words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def now() -> Millis:
 
 
 def clock(at: Millis | None) -> str:
-    """In UTC, as everywhere in Plait."""
+    """Formats a time in UTC, as everywhere in Plait."""
     return "" if at is None else utc(at)
 
 
@@ -39,7 +39,7 @@ def duration(ms: int) -> str:
 
 
 def ago(at: Millis, current: Millis) -> str:
-    """Short enough for a table."""
+    """Formats the age of a moment, short enough for a table."""
     ms = current - at
     if ms < 0:
         return "in the future"
@@ -60,17 +60,17 @@ def size(count: int) -> str:
 
 
 def value(found: Any, limit: int | None = None) -> str:
-    """A JSON value in one line, cut at `limit` characters."""
+    """Formats a JSON value in one line, cut at `limit` characters."""
     text = msgspec.json.encode(found).decode()
     return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
 
 
 def failure(error: ErrorInfo) -> str:
-    """What went wrong; with the class of an exception of the user's own code, its notes, parts and cause."""
+    """Formats an error; an exception from user code with its class, notes, parts and cause."""
     name = error.type.rpartition(":")[2]
     plain = not name or name in error.message or error.kind != "error"
     text = error.message if plain else f"{name}: {error.message}"
-    if error.kind != "error":  # whose message says it all
+    if error.kind != "error":  # its message is enough
         return text
     more = [*error.notes, *(failure(part) for part in error.parts.values())]
     text += f" ({'; '.join(more)})" if more else ""
@@ -78,7 +78,7 @@ def failure(error: ErrorInfo) -> str:
 
 
 def wait(reason: Reason) -> str:
-    """What a run waits for, and until when, short enough for a table."""
+    """Formats what a run waits for, and until when, short enough for a table."""
     text = reason.text.replace("`", "")
     if reason.until is None:
         return text
@@ -86,7 +86,7 @@ def wait(reason: Reason) -> str:
 
 
 def model_use(agents: AgentTotals) -> str:
-    """What agents used in a run. A price that is not known is no zero, and an attempt under way tells at its end."""
+    """Formats what agents used in a run. An unknown price is not zero, and an attempt in progress counts at its end."""
     if not agents.tokens:
         return counted(agents.attempts, "attempt")
     cost = "cost unknown" if agents.cost_usd is None else f"{agents.cost_usd:.6f} USD"
@@ -94,7 +94,7 @@ def model_use(agents: AgentTotals) -> str:
 
 
 def quoted(title: str) -> str:
-    """A title may have marks of its own around names."""
+    """Quotes a title, which may contain quotation marks around names."""
     return f"“{title}”" if "`" in title else f"`{title}`"
 
 

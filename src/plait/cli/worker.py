@@ -1,4 +1,4 @@
-"""`plait worker`: a process that does the tasks of queues, for a server or on the database itself."""
+"""`plait worker`: a process that does tasks on queues, for a server or directly on the database."""
 
 from __future__ import annotations
 
@@ -94,21 +94,21 @@ def worker(
     )
     definitions: list[object] = [load_module(module) for module in modules or ()]
     logs.configure(level=log_level)
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # it says each request
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every request
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_work(where, settings, _Brought(definitions, egress_of(os.environ), servers_in(mcp)), json=json))
 
 
 @dataclass(frozen=True, slots=True)
 class _Brought:
-    """What this process has, to do tasks with."""
+    """What this process has to do tasks with."""
 
     definitions: list[object]
     egress: EgressSettings
     mcp_servers: dict[str, Any]
 
     def engine(self, url: str) -> Engine:
-        """One that takes up no run."""
+        """Makes an engine that runs nothing."""
         return Engine(url, definitions=self.definitions, work=False, egress=self.egress, mcp_servers=self.mcp_servers)
 
 
@@ -133,7 +133,7 @@ async def _work(where: Where, settings: WorkerSettings, brought: _Brought, *, js
 
 
 def _leave(code: int) -> NoReturn:
-    """Without waiting for steps that were given back and can't be stopped: they might take hours."""
+    """Exits without waiting for steps that were given back and can't be stopped: they might take hours."""
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
@@ -145,16 +145,16 @@ def _leave(code: int) -> NoReturn:
 async def _opened(
     where: Where, settings: WorkerSettings, brought: _Brought
 ) -> AsyncGenerator[tuple[TaskSource, list[Executor], str, Clusters]]:
-    """Where tasks come from, what can do them, the namespace, and the clusters."""
+    """Yields the source of tasks, their executors, the namespace, and the clusters."""
     if not is_server(where.url):
         must_exist(where.url)
         async with brought.engine(where.url) as engine:
             executors = [*_executors(engine), engine.agents.executor]
             yield engine.queues, executors, settings.namespace, engine.executors.clusters
         return
-    from .server import served  # what speaks HTTP is loaded where it is needed
+    from .server import served  # HTTP code is imported only where it is needed
 
-    # Only for what the modules declare: this engine is never opened
+    # Only to read what the modules declare: this engine is never opened
     engine = brought.engine("memory:")
     async with served(where) as session:
         queues, clusters = session.engine.queues, engine.executors.clusters
@@ -190,6 +190,6 @@ def _must_have_handlers(found: QueueWorker) -> None:
 def _announce(settings: WorkerSettings, found: QueueWorker, *, json: bool) -> None:
     if json:
         emit_line({"worker": settings.name, "queues": list(settings.queues), "handlers": found.handlers})
-        sys.stdout.flush()  # whoever reads it waits for it
+        sys.stdout.flush()  # the reader waits for this line
     else:
         note(f"{settings.name} serves {', '.join(settings.queues)}: {', '.join(found.handlers)}")

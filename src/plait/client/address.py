@@ -13,9 +13,9 @@ from plait.kernel.errors import InvalidInput
 @dataclass(frozen=True, slots=True)
 class Address:
     url: str
-    """Without a slash at the end."""
+    """The address, without a slash at the end."""
     local: bool
-    """On this machine: proxies are not used."""
+    """Whether the server is on this machine; then no proxy is used."""
 
     @property
     def needs_certificate(self) -> bool:
@@ -38,7 +38,7 @@ class Address:
         return cls(url.rstrip("/").removesuffix(API), _is_local(host))
 
     def path(self, *parts: str) -> str:
-        """The address of a resource of the API; ids may hold any character."""
+        """Returns the address of a resource of the API; ids may contain any character."""
         return self.url + API + "".join(f"/{_quoted(part)}" for part in parts)
 
 

@@ -18,7 +18,7 @@ _PAGE = 500
 
 
 class RemoteApprovals:
-    """What runs ask people, and the decisions."""
+    """Approvals that runs request, and the decisions on them."""
 
     def __init__(self, transport: Transport, *, keyed: bool) -> None:
         self._transport = transport
@@ -33,8 +33,8 @@ class RemoteApprovals:
         after: tuple[Millis, str] | None = None,
         limit: int = 100,
     ) -> list[Approval]:
-        """Open ones and those of one run come oldest first, others newest first. `after` is the `(asked_at, id)` of
-        the last one of the page before."""
+        """Lists approvals: open ones and those of one run oldest first, others newest first. `after` is the
+        `(asked_at, id)` of the last one on the page before."""
         found: list[Approval] = []
         cursor = None if after is None else cursor_of(*after)
         while len(found) < limit:
@@ -47,7 +47,7 @@ class RemoteApprovals:
         return found
 
     async def get(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> Approval:
-        """An approval, open or decided."""
+        """Returns an approval, open or decided."""
         path = self._transport.path("approvals", id)
         return approval_of(await self._transport.get(path, ApprovalShape, {"namespace": namespace}))
 
@@ -79,8 +79,8 @@ class RemoteApprovals:
     async def delegate(
         self, id: str, to: str, *, by: str = "", comment: str = "", namespace: str = DEFAULT_NAMESPACE
     ) -> Approval:
-        """Hands a vote to someone else, who then decides instead: that of the key, or of `by` with an administrator's
-        key."""
+        """Delegates a vote to someone else, who then decides instead. The vote is that of the key, or of `by` with an
+        administrator's key."""
         path = self._transport.path("approvals", id, "delegate")
         body = {"to": to, "by": by or None, "comment": comment}
         return approval_of(await self._transport.post(path, ApprovalShape, body, {"namespace": namespace}))

@@ -84,11 +84,11 @@ class Client:
     # -- the server ----------------------------------------------------------------------------------------------
 
     async def me(self) -> Me:
-        """The caller, as the server sees it."""
+        """Returns the caller, as the server sees it."""
         return await self.transport.get(self.transport.path("me"), Me)
 
     async def health(self) -> Health:
-        """Whether the server is alive, and its version; needs no key."""
+        """Returns whether the server is alive, and its version; needs no key."""
         return await self.transport.get(f"{self.url}/health", Health)
 
     async def ready(self) -> None:
@@ -96,7 +96,7 @@ class Client:
         await self.transport.get(f"{self.url}/ready", Ready)
 
     async def fleet(self) -> FleetOverview:
-        """The engines behind the server; for callers who see all namespaces."""
+        """Returns the engines behind the server; for callers who see all namespaces."""
         return await self.transport.get(self.transport.path("fleet"), FleetOverview)
 
     # -- runs ----------------------------------------------------------------------------------------------------
@@ -115,12 +115,12 @@ class Client:
     ) -> RemoteRun:
         """Starts a run of something the server knows: `name`, `name@version` or `name@tag`, or a definition such as
         `goals(...)`. It is durable when this returns. Starting the same id with the same definition and input again
-        returns the same run. `subject` says whose values it holds; see `erase`. On a `queue` it waits for a slot: see
+        returns the same run. `subject` tells whose values it holds; see `erase`. On a `queue` it waits for a slot: see
         `Queueing`."""
         body = {
             **_named(definition),
             "input": input,
-            "id": self.ids.run_id(SystemClock().now()) if id is None else id,  # an id of ours: it can be sent again
+            "id": self.ids.run_id(SystemClock().now()) if id is None else id,  # makes the request repeatable
             "deadline_ms": _millis(deadline),
             "labels": labels or None,
             "subject": subject,
@@ -131,15 +131,15 @@ class Client:
         return self._run(found.id, found.namespace)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> RemoteRun:
-        """A handle on a run that exists, running or ended."""
-        run_key(namespace, run_id)  # refuses an invalid id before asking the server
+        """Returns a handle on an existing run, running or ended."""
+        run_key(namespace, run_id)  # refuses an invalid id without a request
         run = self._run(run_id, namespace)
-        with suppress(Erased):  # it is there, without its values
+        with suppress(Erased):  # the run exists, without its values
             await run.events(limit=1)
         return run
 
     async def runs(self, query: RunFilter | None = None) -> list[RunRow]:
-        """Runs, newest first; without their outputs."""
+        """Lists runs, newest first; without their outputs."""
         query = query or RunFilter()
         if query.after is not None or query.id_prefix is not None:
             raise InvalidInput("client.no_such_filter", "a server can filter neither by `after` nor by `id_prefix`")
@@ -156,8 +156,8 @@ class Client:
     async def erase(
         self, subject: str, namespace: str = DEFAULT_NAMESPACE, *, by: str = "", cancel: bool = False
     ) -> Receipt:
-        """Makes every value of a subject's runs unreadable, for good. Who did it is what the server knows of the
-        caller: `by` is for engines on a database."""
+        """Makes every value of a subject's runs unreadable, for good. The server records its caller: `by` is ignored,
+        and exists only because an engine on a database takes it."""
         body = {"subject": subject, "cancel": cancel}
         path = self.transport.path("erasures")
         return await self.transport.post(path, Receipt, body, {"namespace": namespace}, idempotent=True)
@@ -165,13 +165,13 @@ class Client:
     async def plan(
         self, definition: str | Startable | Reference, input: Any = None, namespace: str = DEFAULT_NAMESPACE
     ) -> Plan:
-        """What a run would do, as far as can be told; refuses what could never be started."""
+        """Plans a run: what it would do, as far as that is known; refuses a definition that could never start."""
         path = self.transport.path("plan")
         body = {**_named(definition), "input": input}
         return plan_of(await self.transport.post(path, RunPlan, body, {"namespace": namespace}, idempotent=True))
 
     async def diff(self, a: RemoteRun, b: RemoteRun) -> RunDiff:
-        """What differs between two runs: their input, output, and node by node."""
+        """Compares two runs: their input, their output, and node by node."""
         path = self.transport.path("runs", a.id, "diff")
         return diff_of(await self.transport.get(path, Diff, {"with": b.id, "namespace": a.namespace}))
 

@@ -1,8 +1,8 @@
-"""Connections to one server, kept open: the short way of requests that are answered with a small document.
+"""A pool of open connections to one server: the fast path for requests with small answers.
 
-A worker's claim and report are a request each, and a general HTTP client takes longer over one than the server does to
-answer it. So this speaks just enough HTTP/1.1: no redirects, no cookies, no proxies, no encodings. What goes wrong is
-told by the exceptions of httpx, which does what is left: streams, and servers behind a proxy.
+A worker's claim and report are one request each, and a general HTTP client takes longer over one than the server takes
+to answer it. So this speaks just enough HTTP/1.1: no redirects, cookies, proxies or encodings. It raises the exceptions
+of httpx, which handles the rest: streams, and servers behind a proxy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 
 _AT_ONCE = 100
-"""Requests; more wait for their turn."""
+"""Maximum number of requests in progress; more wait for their turn."""
 _BODILESS = (204, 304)
 _CHUNK = 256 * 1024
 
@@ -25,7 +25,7 @@ _CHUNK = 256 * 1024
 class Answer:
     status_code: int
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """The headers, with names in lower case."""
     content: bytes
 
     @property
@@ -56,13 +56,13 @@ class Connections:
         self._turns = asyncio.Semaphore(_AT_ONCE)
 
     async def request(self, method: str, target: str, content: bytes | None) -> Answer:
-        """`target`: path and query. What the server did not answer may have been done all the same."""
+        """Sends a request for `target`, a path and query. A request without an answer may still have taken effect."""
         async with self._turns:
             connection = self._ready() or await self._open()
             kept = False
             try:
                 answer, kept = await connection.exchange(self._head(method, target, content), content or b"")
-            finally:  # also when it is cancelled: an answer that nobody read must not be taken for the next one
+            finally:  # also when cancelled: an unread answer must not be taken for the next one
                 if kept:
                     self._idle.append(connection)
                 else:
@@ -72,7 +72,7 @@ class Connections:
     async def close(self) -> None:
         idle, self._idle = self._idle, []
         for connection in idle:
-            connection.drop()  # nothing is under way: a farewell, as TLS has one, would only take time
+            connection.drop()  # no request is in progress: TLS's closing handshake would only take time
         await asyncio.sleep(0)
 
     def _head(self, method: str, target: str, content: bytes | None) -> bytes:
@@ -80,7 +80,7 @@ class Connections:
         return f"{method} {target} HTTP/1.1\r\n{self._fixed}{body}\r\n".encode("ascii")
 
     def _ready(self) -> _Connection | None:
-        """One that the server has not closed meanwhile."""
+        """Returns an idle connection that the server has not closed meanwhile."""
         while self._idle:
             connection = self._idle.pop()
             if connection.is_open:
@@ -109,7 +109,7 @@ class _Connection:
         return not (self._reader.at_eof() or self._writer.is_closing())
 
     async def exchange(self, head: bytes, content: bytes) -> tuple[Answer, bool]:
-        """The answer, and whether the connection can be used again."""
+        """Returns the answer, and whether the connection can be reused."""
         try:
             self._writer.write(head + content)
             async with asyncio.timeout(self._timeout):
@@ -121,7 +121,7 @@ class _Connection:
             raise httpx.RemoteProtocolError("the server closed the connection") from error
         except OSError as error:
             raise httpx.ReadError(str(error)) from error
-        except (asyncio.LimitOverrunError, ValueError) as error:  # a head without end, or not one of HTTP
+        except (asyncio.LimitOverrunError, ValueError) as error:  # an endless head, or one that is not HTTP
             raise httpx.RemoteProtocolError("illegal response") from error
 
     def drop(self) -> None:
@@ -129,7 +129,7 @@ class _Connection:
 
     async def _answer(self) -> tuple[Answer, bool]:
         version, status, headers = await self._head()
-        while 100 <= status < 200:  # on the way to the answer
+        while 100 <= status < 200:  # an interim response
             version, status, headers = await self._head()
         kept = version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
         if status in _BODILESS:
@@ -173,7 +173,7 @@ class _Connection:
             return await self._reader.readuntil(end)
 
     async def _exactly(self, size: int) -> bytes:
-        """However long the whole takes, as long as something comes."""
+        """Reads `size` bytes, however long that takes, as long as each read gets data in time."""
         found = bytearray()
         while len(found) < size:
             chunk = await self._some(size - len(found))

@@ -30,8 +30,8 @@ class RemoteDeadLetters:
         after: tuple[Millis, str] | None = None,
         limit: int = 100,
     ) -> list[DeadLetter]:
-        """Oldest first, of all runs or of one; with `all`, of every status. `after` is the `(at, id)` of the last one
-        of the page before."""
+        """Lists dead letters of all runs or of one, oldest first; with `all`, of every status. `after` is the
+        `(at, id)` of the last one on the page before."""
         found: list[DeadLetter] = []
         asked = {"namespace": namespace, "status": "all" if all else status, "run": run_id}
         cursor = None if after is None else cursor_of(*after)
@@ -44,7 +44,7 @@ class RemoteDeadLetters:
         return found
 
     async def get(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> DeadLetter:
-        """A dead letter, pending or settled."""
+        """Returns a dead letter, pending or settled."""
         path = self._transport.path("dlq", id)
         return dead_letter_of(await self._transport.get(path, DeadLetterShape, {"namespace": namespace}))
 

@@ -24,7 +24,7 @@ class RemoteDefinitions:
         self._transport = transport
 
     async def list(self, dialect: str | None = None, namespace: str = DEFAULT_NAMESPACE) -> list[Definition]:
-        """By name."""
+        """Lists definitions by name."""
         query = {"dialect": dialect, "namespace": namespace}
         path = self._transport.path("definitions")
         return (await self._transport.get(path, DefinitionList, query)).definitions
@@ -33,7 +33,7 @@ class RemoteDefinitions:
         return await self._transport.get(self._path(name), Definition, {"namespace": namespace})
 
     async def version(self, name: str, version: str, namespace: str = DEFAULT_NAMESPACE) -> DefinitionVersion:
-        """One version by its label, its hash or a tag, whole."""
+        """Returns one whole version by its label, its hash or a tag."""
         query = {"materialize": "true", "namespace": namespace}
         return await self._transport.get(self._path(name, "versions", version), DefinitionVersion, query)
 
@@ -48,7 +48,7 @@ class RemoteDefinitions:
         expected: str | None = None,
         namespace: str = DEFAULT_NAMESPACE,
     ) -> SavedVersion:
-        """Keeps a definition as JSON or as source text; durable when this returns. To save the same again changes
+        """Saves a definition as JSON or as source text; durable when this returns. Saving the same again changes
         nothing. With `expected`, only if that is the version that the plain name means."""
         sent = {
             "dialect": dialect,
@@ -70,7 +70,7 @@ class RemoteDefinitions:
         expected: str | None = None,
         namespace: str = DEFAULT_NAMESPACE,
     ) -> SavedVersion:
-        """Saves what the plain name means, changed by these operations, as the next version."""
+        """Applies operations to the version that the plain name means, and saves the result as the next version."""
         sent = {
             "operations": [*operations],
             "description": description,
@@ -82,13 +82,13 @@ class RemoteDefinitions:
     async def diff(
         self, name: str, old: str, new: str, namespace: str = DEFAULT_NAMESPACE
     ) -> Sequence[Mapping[str, Any]]:
-        """The operations that make one version into another."""
+        """Returns the operations that turn one version into another."""
         query = {"from": old, "to": new, "namespace": namespace}
         return (await self._transport.get(self._path(name, "diff"), DefinitionDiff, query)).operations
 
     async def delete(self, name: str, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None) -> None:
-        """Nobody sees or starts what is saved as `name` any more. Runs that exist go on. To save it again brings it
-        back. With `expected`, only if that is the version that the plain name means."""
+        """Deletes what is saved as `name`: it is not listed and can't be started any more. Existing runs continue.
+        Saving it again restores it. With `expected`, only if that is the version that the plain name means."""
         query = {"namespace": namespace, "expected": expected}
         await self._transport.delete(self._path(name), Deleted, query)
 
@@ -100,7 +100,7 @@ class RemoteDefinitions:
     async def tag(
         self, name: str, tag: str, version: str, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None
     ) -> Definition:
-        """Puts a tag on a version, or moves it there. With `expected`, only if that is the version it is on."""
+        """Sets or moves a tag to a version. With `expected`, only if the tag is on that version now."""
         seen = expected if expected is not None else (await self.tags(name, namespace)).get(tag)
         return await self._move(name, (tag,), {"version": version, "expected": seen}, namespace)
 
@@ -110,13 +110,13 @@ class RemoteDefinitions:
     async def undo(
         self, name: str, tag: str = "main", namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None
     ) -> Definition:
-        """Puts a tag back to where it was before its last move."""
+        """Moves a tag back to where it was before its last move."""
         return await self._move(name, (tag, "undo"), {"expected": expected}, namespace)
 
     async def redo(
         self, name: str, tag: str = "main", namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None
     ) -> Definition:
-        """Puts a tag forward again to where it was before the last undo."""
+        """Moves a tag forward again to where it was before the last undo."""
         return await self._move(name, (tag, "redo"), {"expected": expected}, namespace)
 
     async def _move(self, name: str, way: Sequence[str], sent: Mapping[str, Any], namespace: str) -> Definition:

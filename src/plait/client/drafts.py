@@ -24,7 +24,7 @@ class RemoteDrafts:
         *,
         dialect: str | None = None,
     ) -> RunDraft:
-        """What the run would be as a definition; its document says what is wrong with it."""
+        """Makes a draft of the run as a definition; its document lists its flaws."""
         path = self._transport.path("plan")
         sent = {"dialect": dialect, "from_run": run_id, "options": {**(options or {})}}
         found = await self._transport.post(path, RunPlan, sent, {"namespace": namespace}, idempotent=True)
@@ -41,7 +41,7 @@ class RemoteDrafts:
         breaking: bool = False,
         expected: str | None = None,
     ) -> SavedVersion:
-        """Saves the draft as a version of a name; refuses one that has flaws, with all of them."""
+        """Saves the draft as a version of a name; refuses a draft with flaws, naming all of them."""
         sent = {
             "dialect": dialect,
             "name": name,

@@ -1,5 +1,5 @@
-"""A server's problems as the exceptions that an engine in this process would raise; and errors for no response, or for
-one that is not Plait's."""
+"""Turns a server's problems into the exceptions that an engine in this process would raise; and errors for a missing
+response, or for one that is not Plait's."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ _CLASSES: dict[int, type[PlaitError]] = {
     for cls in (Unauthorized, Forbidden, NotFound, Conflict, Stale, TooLarge, InvalidInput, Busy, Unavailable)
 }
 _BY_CODE: dict[str, type[PlaitError]] = {"codec.erased": Erased}
-"""Where a status stands for several errors."""
+"""Classes by code, for statuses that several errors share."""
 _problem = msgspec.json.Decoder(Problem)
 
 _KEY_FIXES = {
     "auth.no_key": "pass it with --key or PLAIT_KEY; `plait keys create` creates one",
     "auth.bad_key": "check --key or PLAIT_KEY; `plait keys create` creates a new one",
 }
-"""For users of the client, where the server's advice is about headers."""
+"""Advice for users of the client by code, where the server's advice is about headers."""
 
 
 class NoAnswer(Unavailable):
@@ -62,19 +62,19 @@ class NoAnswer(Unavailable):
 
 
 def refusal_of(status: int, code: str, what: str) -> PlaitError:
-    """One of several things that were sent together was refused."""
+    """Makes the error for one refused item of several that were sent together."""
     return _CLASSES.get(status, Refused)(code, what)
 
 
 def is_transient(error: PlaitError) -> bool:
-    """Whether a retry may help. A key that was refused stays refused."""
+    """Whether a retry may help. A refused key stays refused."""
     if isinstance(error, NoAnswer):
         return error.code in ("client.dropped", "client.gateway")
     return error.status in _LATER and not error.code.startswith("auth.")
 
 
 def error_of(answer: Answer, url: str) -> PlaitError:
-    """The error in a response that is not a success; its body must have been read."""
+    """Returns the error in a response that is not a success; its body must have been read."""
     if answer.headers.get("content-type", "").startswith(MEDIA_TYPE):
         try:
             return _error(_problem.decode(answer.content))
@@ -113,7 +113,7 @@ def not_plait(url: str, why: str) -> NoAnswer:
 
 
 def unreadable(error: msgspec.DecodeError) -> NoAnswer:
-    """Plait's routes, but not the shapes that this version knows."""
+    """Makes the error for a response from Plait in a shape that this version does not know."""
     return _other_version(f"its response can't be decoded: {error}")
 
 
@@ -127,7 +127,7 @@ def _other_version(why: str) -> NoAnswer:
 
 
 def unreachable(error: httpx.HTTPError | httpx.InvalidURL, url: str) -> PlaitError:
-    """Why there was no response at all."""
+    """Makes the error that explains why there was no response at all."""
     match error:
         case httpx.ConnectError() | httpx.ConnectTimeout():
             why = _reason(error) if isinstance(error, httpx.ConnectError) else "the connection timed out"
@@ -154,7 +154,7 @@ def unreachable(error: httpx.HTTPError | httpx.InvalidURL, url: str) -> PlaitErr
 
 
 def _reason(error: Exception) -> str:
-    """The innermost message: those around it only say that something went wrong."""
+    """Returns the innermost message: the outer ones only tell that something went wrong."""
     cause: BaseException = error
     while (deeper := _cause(cause)) is not None:
         cause = deeper

@@ -1,4 +1,4 @@
-"""The events of a run as they happen, over a connection that may break: each once, in order."""
+"""Streams the events of a run over a connection that may break: each event once, in order."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .sse import Frame
 from .transport import HttpTransport, decode
 
 PATIENCE = 15.0
-"""Seconds for which a broken live stream is reconnected: a server may be restarting."""
+"""Seconds to keep reconnecting a broken live stream, because the server may be restarting."""
 _PAUSE = 0.2
 
 
 class EventStream:
-    """Reconnects after the last event it has, for up to `patience` seconds: whoever follows a run has reached its
-    server before, so one that does not respond may be back soon."""
+    """Reconnects after the last event received, for up to `patience` seconds: a caller that follows a run has reached
+    the server before, so it may be back soon."""
 
     def __init__(self, transport: HttpTransport, path: str, namespace: str, patience: float) -> None:
         self._transport = transport
@@ -53,7 +53,7 @@ class EventStream:
         return [decode(frame.data, Recorded) for frame in frames if frame.event == "message"]
 
     async def _wait(self, failure: PlaitError | None, after: int) -> None:
-        """A pause before the next attempt; raises when `patience` is used up."""
+        """Pauses before the next attempt; raises when `patience` is used up."""
         now = asyncio.get_running_loop().time()
         self._lost_at = self._lost_at if self._lost_at is not None else now
         if now - self._lost_at >= self._patience:

@@ -28,7 +28,7 @@ class RemoteQueueControl:
         partitioned: bool = False,
         max_waiting: int | None = None,
     ) -> QueueSettings:
-        """Sets the limits of a queue, in place of those that it had."""
+        """Replaces the limits of a queue."""
         seconds = period.total_seconds() if isinstance(period, timedelta) else period
         body = {
             "concurrency": concurrency,
@@ -42,14 +42,14 @@ class RemoteQueueControl:
         return _settings(await self._transport.put(path, Queue, body, {"namespace": namespace}))
 
     async def pause(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> QueueSettings:
-        """Nothing on the queue begins; what has begun goes on."""
+        """Pauses a queue: nothing on it starts; runs and tasks in progress continue."""
         return await self._act(name, "pause", namespace)
 
     async def resume(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> QueueSettings:
         return await self._act(name, "resume", namespace)
 
     async def list(self, *, namespace: str = DEFAULT_NAMESPACE) -> list[QueueState]:
-        """The queues that have limits, or that something waits or works on."""
+        """Lists the queues that have limits, or runs or tasks."""
         found = await self._transport.get(self._transport.path("queues"), QueueList, {"namespace": namespace})
         return [_state(queue) for queue in found.queues]
 
@@ -57,7 +57,7 @@ class RemoteQueueControl:
         return _state((await self._detail(name, namespace)).queue)
 
     async def holders(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> list[SlotHolder]:
-        """Who holds the slots of a queue, the longest first."""
+        """Lists the holders of a queue's slots, longest first."""
         return [
             SlotHolder(
                 kind=slot.kind,
@@ -71,7 +71,7 @@ class RemoteQueueControl:
         ]
 
     async def workers(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> list[SeenWorker]:
-        """The workers that asked for tasks of a queue lately."""
+        """Lists the workers that recently claimed tasks of a queue."""
         return [SeenWorker(name, each.worker, each.seen_at) for each in (await self._detail(name, namespace)).workers]
 
     async def _detail(self, name: str, namespace: str) -> QueueDetail:

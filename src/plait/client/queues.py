@@ -29,7 +29,7 @@ from .queue_control import RemoteQueueControl
 
 
 class RemoteQueues(RemoteQueueControl):
-    """What workers do with tasks, and the limits of queues."""
+    """A worker's calls for tasks, and the limits of queues."""
 
     async def claim(
         self,
@@ -44,7 +44,7 @@ class RemoteQueues(RemoteQueueControl):
         handlers: Sequence[str] | None = None,
         protocol: int = PROTOCOL,
     ) -> list[QueueTask]:
-        """Up to `limit` tasks, each of which is this worker's until its lease runs out; waits for the first."""
+        """Claims up to `limit` tasks, each leased to this worker until it expires; waits for the first."""
         body = {
             "worker": worker,
             "queues": list(queues),
@@ -65,7 +65,7 @@ class RemoteQueues(RemoteQueueControl):
         lines: Sequence[TaskLine] = (),
         namespace: str = DEFAULT_NAMESPACE,
     ) -> bool:
-        """Renews the lease, and keeps what the attempt says; False: nobody wants the result any more."""
+        """Renews the lease and records progress and log lines; returns False if the task was cancelled."""
         body = {"id": id, "lines": list(lines), **_given(progress)}
         found = await self._post("heartbeat", TaskBeat, body, namespace)
         return not found.cancelled
@@ -80,33 +80,33 @@ class RemoteQueues(RemoteQueueControl):
         events: Sequence[Any] = (),
         namespace: str = DEFAULT_NAMESPACE,
     ) -> None:
-        """Adds to the journal of an attempt; in the run's log when this returns."""
+        """Appends an entry to the journal of an attempt; it is in the run's log when this returns."""
         body = {"id": id, "index": index, "entry": entry, "says": says, "events": list(events)}
         await self._post("keep", TaskState, body, namespace)
 
     async def suspend(self, id: str, wait: Any, *, says: str = "", namespace: str = DEFAULT_NAMESPACE) -> None:
-        """The attempt waits for something; durable when this returns."""
+        """Suspends the attempt until what it waits for arrives; durable when this returns."""
         await self._post("suspend", TaskState, {"id": id, "wait": wait, "says": says}, namespace)
 
     async def terms(self, id: str, *, namespace: str = DEFAULT_NAMESPACE) -> AgentTerms:
-        """What the agent of an attempt may use now."""
+        """Returns what the agent of an attempt may use now."""
         return await self._post("terms", AgentTerms, {"id": id}, namespace)
 
     async def reserve(
         self, id: str, tokens: int, cost_usd: float | None, *, namespace: str = DEFAULT_NAMESPACE
     ) -> ReservedCall:
-        """Before a call of a model, in all budgets that it counts in; until the next entry is kept."""
+        """Reserves the usage of a model call, in all its budgets, until the next entry of the journal is kept."""
         body = {"id": id, "tokens": tokens, "cost_usd": cost_usd}
         return await self._post("reserve", ReservedCall, body, namespace)
 
     async def patch(self, id: str, *, denied: str = "", namespace: str = DEFAULT_NAMESPACE) -> MadePatch:
-        """Makes the call of `patch_workflow` that the journal has next, as far as the attempt may."""
+        """Makes the next call of `patch_workflow` in the journal, if the attempt is allowed to."""
         return await self._post("patch", MadePatch, {"id": id, "denied": denied}, namespace)
 
     async def complete(
         self, id: str, output: object, *, memo: bool = False, namespace: str = DEFAULT_NAMESPACE
     ) -> None:
-        """The task succeeded; durable when this returns. `memo`: the worker had the output from before."""
+        """Reports a success; durable when this returns. `memo`: the worker reused an earlier output."""
         await self._post("complete", TaskState, {"id": id, "output": output, "memo": memo}, namespace)
 
     async def fail(
@@ -118,19 +118,19 @@ class RemoteQueues(RemoteQueueControl):
         progress: Raw | None = None,
         namespace: str = DEFAULT_NAMESPACE,
     ) -> None:
-        """The attempt failed; whether and when it is tried again is its policy's to say."""
+        """Reports a failed attempt; the task's policy decides whether and when it is retried."""
         body = {"id": id, "error": TaskFailure.of(error), "retryable": retryable, **_given(progress)}
         await self._post("fail", TaskState, body, namespace)
 
     async def report(
         self, reports: Sequence[TaskReport], *, namespace: str = DEFAULT_NAMESPACE
     ) -> list[PlaitError | None]:
-        """Many results at once; each is accepted, or refused with an error of its own."""
+        """Reports many results at once; each is accepted, or refused with its own error."""
         found = await self._post("report", ReportedTasks, {"results": list(reports)}, namespace)
         return [_refusal(each) for each in found.results]
 
     async def release(self, id: str, *, namespace: str = DEFAULT_NAMESPACE) -> None:
-        """Gives the task back at once: another worker does the same attempt."""
+        """Gives the task back at once, so that another worker can claim the same attempt."""
         await self._post("release", TaskState, {"id": id}, namespace, idempotent=False)
 
     async def _post(
@@ -141,7 +141,7 @@ class RemoteQueues(RemoteQueueControl):
 
 
 def _given(progress: Raw | None) -> dict[str, Raw]:
-    """Left out, what was reported before stays."""
+    """The field to send, if any: without it, the last reported progress stays."""
     return {} if progress is None else {"progress": progress}
 
 

@@ -1,4 +1,4 @@
-"""From the shapes that a server sends to the types that an engine in this process returns."""
+"""Converts the shapes that a server sends to the types that an engine in this process returns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from plait.kernel.values import ABSENT
 
 
 def row_of(run: Run, output: Raw | None = None) -> RunRow:
-    """Without what only the run's owner knows."""
+    """Makes a run's row, without the fields that only the run's owner knows."""
     id = run_key(run.namespace, run.id)
     return RunRow(
         id=id,
@@ -57,7 +57,7 @@ def _past_of(run: Run) -> Past | None:
 
 
 def detail_row(detail: RunDetail) -> RunRow:
-    """With its output, if it has completed and is shown as it is now."""
+    """Makes a run's row, with its output if it has completed and is shown as it is now."""
     completed = detail.run.status == "completed" and detail.at is None
     return row_of(detail.run, values.encode(detail.output) if completed else None)
 

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 _PAGE = 5_000
 _BLOCKED_CHECK = 1.0
-"""Seconds between checks whether a run is blocked, for which there is no event."""
+"""Seconds between checks whether a run is blocked, because no event tells that."""
 _WAIT_MS = 10_000
-"""How long one request waits for an answer; then another one does."""
+"""Milliseconds that one request waits for an answer; after that, another request waits."""
 
 
 class RemoteRun:
@@ -78,7 +78,7 @@ class RemoteRun:
                 return _output(self._id, found)
 
     async def _settled(self) -> None:
-        """Until it has ended or is blocked. The stream waits for a server that is unavailable for a moment."""
+        """Waits until the run has ended or is blocked. The stream tolerates a server that is briefly unavailable."""
         ending = asyncio.ensure_future(self._end())
         try:
             while not ending.done():
@@ -97,27 +97,27 @@ class RemoteRun:
                 pass
 
     async def row(self) -> RunRow:
-        """The run's record, as far as the server shows it."""
+        """Returns the run's row, as far as the server shows it."""
         return detail_row(await self._detail())
 
     async def status(self) -> RunStatus:
-        """`running`, `completed`, `failed` or `cancelled`."""
+        """Returns `running`, `completed`, `failed` or `cancelled`."""
         return (await self._detail()).run.status
 
     async def picture(self, at: int | None = None) -> Picture:
-        """Everything a page shows of the run: as it is, or as it was after event number `at`."""
+        """Returns everything that a page shows of the run: as it is, or as it was after event number `at`."""
         return picture_of(await self._detail(at))
 
     async def view(self, at: int | None = None) -> RunView:
-        """The run's operations, their outcomes, and how they depend on each other."""
+        """Returns the run's operations, their outcomes, and their dependencies."""
         return (await self._detail(at)).view
 
     async def waiting(self) -> list[Reason]:
-        """Why the run is not moving, in sentences. Empty when it has ended."""
+        """Returns why the run is not moving, in sentences. Empty when it has ended."""
         return (await self._detail()).waiting
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """What has happened, in order; those after number `after`."""
+        """Returns the events in order, those after number `after`."""
         found: list[Recorded] = []
         while limit is None or len(found) < limit:
             size = _PAGE if limit is None else min(_PAGE, limit - len(found))
@@ -129,21 +129,21 @@ class RemoteRun:
         return found
 
     def follow(self, after: int = 0) -> AsyncIterator[list[Recorded]]:
-        """Events as they are recorded, each once and in order, until the run has ended. Reconnects when the
+        """Yields events as they are recorded, each once and in order, until the run has ended. Reconnects when the
         connection breaks."""
         stream = EventStream(self._transport, self._path("events"), self._namespace, self._patience)
         return stream.events(after)
 
     async def agents(self) -> AgentRecords:
-        """What agents did in the run: each attempt, turn by turn."""
+        """Returns what agents did in the run: each attempt, turn by turn."""
         return await self._transport.get(self._path("agents"), AgentRecords, self._query())
 
     async def timeline(self) -> list[Bar]:
-        """When each operation ran, with its attempts."""
+        """Returns when each operation ran, with its attempts."""
         return (await self._transport.get(self._path("timeline"), Timeline, self._query())).bars
 
     async def logs(self, node: str | None = None, after: int = 0, limit: int = 1_000) -> list[Line]:
-        """What the run's tasks logged, in order; those after line `after`."""
+        """Returns the log lines of the run's tasks in order, those after line `after`."""
         query = self._query(node=node, after=after, limit=min(limit, _PAGE))
         page = await self._transport.get(self._path("logs"), LogPage, query)
         return [line_of(line, self._namespace, self._id) for line in page.lines]
@@ -154,8 +154,8 @@ class RemoteRun:
     # -- control -------------------------------------------------------------------------------------------------
 
     async def message(self, name: str, body: Any = None, id: str | None = None) -> str:
-        """Sends a message; durable when this returns. The same `id` twice is one message. Returns its id."""
-        key = self._ids.key() if id is None else id  # with an id of ours it can be sent again
+        """Sends a message and returns its id; durable when this returns. The same `id` twice is one message."""
+        key = self._ids.key() if id is None else id  # with an id from us, the request can be sent again
         content = {"name": name, "body": body, "id": key}
         sent = await self._transport.post(
             self._path("messages"), MessageReceipt, content, self._query(), idempotent=True
@@ -171,7 +171,7 @@ class RemoteRun:
 
     async def _answer(self, path: str, content: Mapping[str, Any], wait: float | None) -> Any:
         left = math.inf if wait is None else max(1, round(wait * 1000))
-        longest = min(_WAIT_MS, round(self._transport.timeout * 500))  # the reply must come before the timeout
+        longest = min(_WAIT_MS, round(self._transport.timeout * 500))  # the response must arrive before the timeout
         while True:
             wait_ms = min(longest, left)
             sent = {**content, "wait_ms": wait_ms}
@@ -183,36 +183,36 @@ class RemoteRun:
                 raise TimeoutError
 
     async def query(self, name: str, argument: Any = None) -> Any:
-        """What the run's code answers to a query; also after its end. Changes nothing."""
+        """Returns the answer of the run's code to a query, also after its end. Changes nothing."""
         path, content = self._path("queries", name), {"argument": argument}
         return (await self._transport.post(path, QueryAnswer, content, self._query(), idempotent=True)).answer
 
     async def update(self, name: str, body: Any = None, id: str | None = None, *, wait: float | None = None) -> Any:
-        """Has the run's code handle an update, and gives its answer, as `ask` does; with the same `id` that is the
-        first one. An update that the run's validator rejects raises `InvalidInput`."""
+        """Sends an update to the run's code and returns its answer, as `ask` does; the same `id` again returns the
+        first answer. An update that the run's validator rejects raises `InvalidInput`."""
         content = {"body": body, "id": self._ids.key() if id is None else id}
         return await self._answer(self._path("updates", name), content, wait)
 
     async def published(self, key: str, default: Any = None) -> Any:
-        """The last value that the run has published under this key."""
+        """Returns the last value that the run has published under this key, or `default`."""
         found = await self._transport.get(self._path("published", key), LastPublished, self._query())
         return found.value if found.found else default
 
     async def stream(self, key: str, after: int = 0) -> AsyncIterator[PublishedValue]:
-        """The values that the run publishes under this key, in order, until it has ended; those of events after number
-        `after`."""
+        """Yields the values that the run publishes under this key, in order, until it has ended; those of events after
+        number `after`."""
         async with aclosing(cast("AsyncGenerator[list[Recorded]]", self.follow(after))) as batches:
             async for batch in batches:
                 for value in published_in(batch, key):
                     yield value
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
-        """Ends the run. With `compensate`, the compensations of its steps run first. No effect on an ended run."""
+        """Cancels the run. With `compensate`, the compensations of its steps run first. No effect on an ended run."""
         await self._post("cancel", {"reason": reason, "compensate": compensate}, idempotent=True)
 
     async def retry(self, at: str | None = None, *, scope: str = "", deadline: float | timedelta | None = None) -> None:
-        """Retries a failed or blocked run; with `at`, from that operation on. Where its dialect has a choice, `scope`
-        says how much runs again; `deadline` is the time that the run has from now on."""
+        """Retries a failed or blocked run; with `at`, from that operation on. If its dialect has a choice, `scope`
+        tells how much to rerun; `deadline` is the time that the run has from now on."""
         seconds = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
         limit = None if seconds is None else round(seconds * 1000)
         await self._post("retry", {"from": at, "scope": scope or None, "deadline_ms": limit})
@@ -223,15 +223,15 @@ class RemoteRun:
 
     async def patch(self, operations: list[dict[str, Any]], *, by: str = "", base: int | None = None) -> int | None:
         """Changes the definition of this run, if its dialect supports it; with `base`, only if that is its revision.
-        Returns the new revision. The server records who did it: `by` is its caller."""
+        Returns the new revision. The server records its caller: `by` is ignored."""
         content = {"operations": operations, "base_revision": base}
         return (await self._transport.post(self._path("patch"), PatchedRun, content, self._query())).revision
 
     async def fork(
         self, at: int | str | None = None, edits: Mapping[str, Any] | None = None, id: str | None = None
     ) -> RemoteRun:
-        """A new run with the same history up to `at`: an event number, or the path of an operation that is then
-        run again. `edits` replaces results of operations that completed before."""
+        """Starts a new run with the same history up to `at`: an event number, or the path of an operation to rerun.
+        `edits` replaces results of operations that completed before."""
         content = {"at": at, "edits": edits or None, "id": id}
         made = await self._transport.post(self._path("fork"), RunRef, content, self._query())
         return RemoteRun(self._transport, made.id, made.namespace, ids=self._ids, patience=self._patience)

@@ -30,7 +30,7 @@ from plait.schedules.settings import checked, moment_of, settings_of, span_of
 
 
 class RemoteSchedules:
-    """Runs that are started again and again, by a cron expression or an interval."""
+    """Starts runs repeatedly, by a cron expression or an interval."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -53,7 +53,7 @@ class RemoteSchedules:
         check: bool = True,
         **queueing: Unpack[QueueChoice],
     ) -> Schedule:
-        """A new schedule, or with `replace` new settings for the one of that name."""
+        """Creates a schedule, or with `replace` changes the settings of the one with that name."""
         settings = settings_of(
             definition,
             input,
@@ -82,22 +82,22 @@ class RemoteSchedules:
         return await self._transport.put(path, Schedule, body, {"namespace": namespace, "new": "true" if new else None})
 
     async def delete(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> None:
-        """Its runs stay, and go on."""
+        """Deletes a schedule. Its runs stay and continue."""
         await self._transport.delete(self._transport.path("schedules", name), Deleted, {"namespace": namespace})
 
     async def get(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> Schedule:
-        """With its next ten times."""
+        """Returns a schedule with its next ten times."""
         return await self._transport.get(self._transport.path("schedules", name), Schedule, {"namespace": namespace})
 
     async def list(
         self, namespace: str = DEFAULT_NAMESPACE, *, after: str | None = None, limit: int = 100
     ) -> list[Schedule]:
-        """By name, each with its next time; those after the name `after`."""
+        """Lists schedules by name, those after the name `after`, each with its next time."""
         query = {"namespace": namespace, "cursor": after, "limit": limit}
         return (await self._transport.get(self._transport.path("schedules"), SchedulePage, query)).schedules
 
     async def fires(self, name: str, namespace: str = DEFAULT_NAMESPACE, *, limit: int = 50) -> list[Fire]:
-        """What became of its times, newest first."""
+        """Lists the outcomes of its times, newest first."""
         path = self._transport.path("schedules", name, "fires")
         return (await self._transport.get(path, FirePage, {"namespace": namespace, "limit": limit})).fires
 
@@ -110,7 +110,7 @@ class RemoteSchedules:
         after: datetime | None = None,
         count: int = SHOWN,
     ) -> list[Millis]:
-        """The times that a schedule would have next."""
+        """Returns the next times that a schedule with these settings would have."""
         body = {
             "cron": cron,
             "every_ms": None if every is None else span_of("every", every),
@@ -122,11 +122,11 @@ class RemoteSchedules:
         return found.times
 
     async def pause(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> Schedule:
-        """Times that come while it is paused don't count, not even afterwards."""
+        """Pauses a schedule. Times that pass while it is paused are skipped for good."""
         return await self._act(name, "pause", Schedule, {}, namespace)
 
     async def resume(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> Schedule:
-        """From now on."""
+        """Resumes a schedule from now on."""
         return await self._act(name, "resume", Schedule, {}, namespace)
 
     async def trigger(

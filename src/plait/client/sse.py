@@ -1,4 +1,4 @@
-"""Server-sent events: from bytes to frames. Pure."""
+"""Parses server-sent events: from bytes to frames. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Frame:
 
 
 class Frames:
-    """Takes a stream in chunks of any size, returns the complete frames."""
+    """Takes a stream in chunks of any size and returns the complete frames."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -23,7 +23,7 @@ class Frames:
 
 
 def _frame(block: bytes) -> Frame | None:
-    """None for a heartbeat."""
+    """Parses a frame; None for a heartbeat."""
     event, data = "message", list[bytes]()
     for line in block.split(b"\n"):
         name, _, value = line.partition(b":")

@@ -10,7 +10,7 @@ from plait.kernel.ids import DEFAULT_NAMESPACE, check_namespace
 
 
 class RemoteTools:
-    """The tools that pipelines of agents were promoted to, of one namespace; `of` gives those of another."""
+    """The tools of one namespace that were promoted from agents' pipelines; `of` returns those of another namespace."""
 
     def __init__(self, transport: Transport, namespace: str = DEFAULT_NAMESPACE) -> None:
         self._transport = transport
@@ -20,12 +20,12 @@ class RemoteTools:
         return RemoteTools(self._transport, namespace)
 
     async def list(self) -> list[PromotedTool]:
-        """The oldest first."""
+        """Lists the tools, oldest first."""
         path = self._transport.path("agents", "tools")
         found = await self._transport.get(path, shapes.PromotedTools, {"namespace": self.namespace})
         return [PromotedTool(each.name, each.hash, each.uses, each.steps, each.promoted_at) for each in found.tools]
 
     async def remove(self, name: str) -> None:
-        """Takes a tool away, and its pipeline is never promoted again; durable when this returns."""
+        """Removes a tool and never promotes its pipeline again; durable when this returns."""
         path = self._transport.path("agents", "tools", name)
         await self._transport.delete(path, Deleted, {"namespace": self.namespace})

@@ -30,7 +30,7 @@ TIMEOUT = 30.0
 """Seconds that a server may take to respond."""
 _CONNECT_TIMEOUT = 5.0
 _STREAM_TIMEOUT = 45.0
-"""Seconds without data on a stream: three heartbeats of a server."""
+"""Seconds without data after which a stream counts as broken: three heartbeats of a server."""
 
 
 class HttpTransport:
@@ -74,7 +74,7 @@ class HttpTransport:
         *,
         idempotent: bool = False,
     ) -> T:
-        """Fields of the body that are None are left out."""
+        """Sends a POST; leaves out fields of the body that are None."""
         return self._read(await self._send("POST", path, query, _filled(body), idempotent=idempotent), shape)
 
     async def put(self, path: str, shape: type[T], body: Mapping[str, Any], query: Parameters | None = None) -> T:
@@ -85,7 +85,7 @@ class HttpTransport:
 
     @asynccontextmanager
     async def listen(self, path: str, query: Parameters) -> AsyncGenerator[AsyncIterator[list[Frame]]]:
-        """Frames as they arrive, those of one chunk together; none for a heartbeat."""
+        """Yields frames as they arrive, those of one chunk together; an empty list for heartbeats alone."""
         headers = {"accept": "text/event-stream"}
         try:
             timeout = httpx.Timeout(_STREAM_TIMEOUT, connect=_CONNECT_TIMEOUT)
@@ -141,7 +141,7 @@ class HttpTransport:
 
 
 def decode(data: bytes, shape: type[T]) -> T:
-    """Of a frame."""
+    """Decodes the data of a frame."""
     try:
         return _decoder(shape).decode(data)
     except msgspec.DecodeError as error:
@@ -167,7 +167,7 @@ def _filled(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_plain(origin: str) -> bool:
-    """It needs no encoding to stand in a request."""
+    """Whether the origin can be part of a request without encoding."""
     return origin.isascii() and origin.isprintable() and " " not in origin
 
 

@@ -1,5 +1,5 @@
-"""What travels between an engine and the process that does an attempt for it, as lines of JSON: one call there, and
-what that says back."""
+"""The messages between an engine and the process that runs an attempt for it, as lines of JSON: one call there, and
+messages back."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from plait.kernel.values import NULL
 
 
 class RemoteCall(msgspec.Struct, frozen=True):
-    """What the process is to do."""
+    """The call that the process should make."""
 
     ref: str
-    """`module:name` of the function."""
+    """The function, as `module:name`."""
     arguments: Raw
     program: str
-    """The file of the program, for functions that are in it."""
+    """The file of the main program, for functions defined in it."""
     run_id: str
     token: str
     node: str
@@ -36,7 +36,7 @@ class RemoteCall(msgspec.Struct, frozen=True):
 
 
 class Said(msgspec.Struct, frozen=True, tag_field="kind", gc=False):
-    """Base of what the process says."""
+    """Base of the messages from the process."""
 
 
 class Beat(Said, frozen=True, tag="beat"):
@@ -44,14 +44,14 @@ class Beat(Said, frozen=True, tag="beat"):
 
 
 class Line(Said, frozen=True, tag="line"):
-    """Of `step_log`."""
+    """A line of `step_log`."""
 
     level: LineLevel
     text: str
 
 
 class LogRecord(Said, frozen=True, tag="log"):
-    """Of `logging`."""
+    """A record of `logging`."""
 
     logger: str
     level: int
@@ -66,7 +66,7 @@ class Failed(Said, frozen=True, tag="failed"):
     error: ErrorInfo
     retryable: bool
     progress: Raw = NULL
-    """What it last told, which may have been said too late to be heard."""
+    """The last reported progress, whose own message may have come too late."""
 
 
 AnySaid = Beat | Line | LogRecord | Done | Failed
@@ -93,7 +93,7 @@ def call_of(attempt: Attempt, ref: str, arguments: Raw, max_payload: int) -> Rem
 
 
 def heard(said: AnySaid, attempt: Attempt) -> End | None:
-    """Does what another process says for an attempt; returns its end."""
+    """Applies a message of another process to its attempt; returns the end, if it is one."""
     match said:
         case Beat(progress):
             attempt.beat(progress)
@@ -113,7 +113,7 @@ def heard(said: AnySaid, attempt: Attempt) -> End | None:
 
 
 def output_of(end: End) -> Raw:
-    """What the function returned, or raises what it raised: as the same class, where that is loaded here."""
+    """Returns what the function returned, or raises what it raised, as the same class if that is loaded here."""
     match end:
         case Done(output):
             return output
@@ -127,6 +127,6 @@ def output_of(end: End) -> Raw:
 
 
 def _named(info: ErrorInfo) -> str:
-    """Its text, after the name of its type."""
+    """Returns the error's text after the name of its type."""
     name = info.type.rpartition(":")[2]
     return f"{name}: {info.message}" if name and name != "TaskError" else info.message

@@ -1,4 +1,4 @@
-"""What a cluster must be able to do."""
+"""The protocol of a cluster."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Protocol
 
 
 class Lost(Exception):
-    """The job is gone, with its worker or because somebody else stopped it: it can be asked for again."""
+    """The job is lost, with its worker or because someone stopped it: it can be requested again."""
 
 
 class Cluster(Protocol):
     async def run(self, name: str, call: bytes, hear: Callable[[bytes], None]) -> bytes:
-        """Does the job of that name, or waits for it if it is there already; returns its end. What it says meanwhile
-        is heard. Raises `Lost`. When this is cancelled the job goes on."""
+        """Runs the job of that name, or joins it if it exists; returns its end. Passes its messages to `hear`. Raises
+        `Lost`. If this is cancelled, the job continues."""
         ...
 
     async def forget(self, name: str) -> None:
-        """Stops the job if it goes on, and keeps nothing of it."""
+        """Stops the job if it is running, and deletes everything about it."""
         ...
 
     async def close(self) -> None:
-        """Leaves jobs that go on where they are."""
+        """Disconnects; running jobs continue."""
         ...

@@ -2,10 +2,10 @@
 
     attempt ──> Clusters.call ──> Job ──> DaskCluster | RayCluster | KubernetesCluster
                     ▲                                   │
-                    └── beats, lines ◄── heard() ◄── what the job says
+                    └── beats, lines ◄── heard() ◄── the job's messages
 
-A job has the name of its attempt, so that asking twice is asking for the same one. When an attempt is not wanted any
-more its job is stopped; when this process goes, and others may take over its runs, jobs are left where they are.
+A job has the name of its attempt, so that a second request finds the same job. When an attempt is cancelled, its job is
+stopped; when this process ends, jobs continue, because other engines may take over its runs.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .settings import ClusterSettings
 log = logging.getLogger("plait.clusters")
 
 _LOSSES: Final = 3
-"""Of workers, by one job: then it is the job that kills them."""
+"""Workers that one job may lose; after that, the job is assumed to kill them."""
 _CLOSING: Final = 5.0
-"""Seconds for jobs that are being stopped when this process ends."""
+"""Seconds to wait for jobs that are being stopped when this process ends."""
 
 
 class Clusters:
-    """Opened when the first step wants them."""
+    """The clusters of this process, opened when the first step needs them."""
 
     def __init__(self, settings: ClusterSettings, opened: Mapping[ClusterName, Cluster] | None = None) -> None:
         self._settings = settings
@@ -71,13 +71,13 @@ class Clusters:
         raise AssertionError("unreachable")
 
     def _forget(self, cluster: Cluster, name: str) -> None:
-        """Aside: neither a result nor whoever cancelled the attempt waits for it."""
+        """Stops a job in the background: neither a result nor a cancellation waits for it."""
         task = asyncio.get_running_loop().create_task(_forgotten(cluster, name))
         self._forgetting.add(task)
         task.add_done_callback(self._forgetting.discard)
 
     def leave(self) -> None:
-        """From now on jobs stay where they are: whoever takes over their runs asks for them again."""
+        """Leaves jobs running from now on: the engines that take over their runs request them again."""
         self._leaving = True
 
     async def close(self) -> None:
@@ -115,7 +115,7 @@ class Clusters:
 
 
 def job_name(attempt: Attempt) -> str:
-    """Of one attempt only: a job of an older attempt is another. Every cluster takes it as a name."""
+    """Returns the job's name, different for each attempt and valid in every cluster."""
     parts = attempt.run_id, attempt.task.token, attempt.task.key, str(attempt.number)
     return f"plait-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:40]}"
 
@@ -135,5 +135,5 @@ def _end(said: bytes, attempt: Attempt) -> End:
 async def _forgotten(cluster: Cluster, name: str) -> None:
     try:
         await cluster.forget(name)
-    except Exception as error:  # of any cluster; a job that goes on is only a waste
+    except Exception as error:  # from any cluster; a job that keeps running is only a waste
         log.warning("the job %s may go on: %s", name, error)

@@ -1,9 +1,9 @@
-"""Steps on Dask: a task of the scheduler for each job.
+"""Runs steps on Dask: one task of the scheduler per job.
 
-The scheduler runs a task again when it loses the worker that had it. A task is kept, by name, until it is forgotten:
-also while no client is connected, so an engine that takes over a run finds it. What a job says goes through the
-scheduler's event log. A thread of a Dask worker can't be stopped: a step that was cancelled ends at its next
-heartbeat, or runs to its end, and nobody looks at the result.
+The scheduler reruns a task when it loses its worker. It keeps a task by name until it is forgotten, also while no
+client is connected, so an engine that takes over a run finds it. A job's messages go through the scheduler's event
+log. A thread of a Dask worker can't be stopped: a cancelled step ends at its next heartbeat, or runs to its end and its
+result is ignored.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class DaskCluster:
         self._address = address
         self._client: Any = None
         self._connection: Any = None
-        """Of that client. When it is lost its jobs are not waited for any more and nothing they say comes, also if the
-        client connects again; and it does so for a few seconds only."""
+        """The first connection of the client. Once it is lost, results and messages of its jobs no longer arrive, even
+        if the client reconnects, which it tries only for a few seconds."""
         self._connecting = asyncio.Lock()
         self._listeners: dict[str, Callable[[bytes], None]] = {}
 
@@ -48,7 +48,7 @@ class DaskCluster:
         try:
             return await self._result(client, name, call)
         except self._distributed.client.FutureCancelledError as error:
-            if not self._is_connected(client):  # the scheduler may still have it
+            if not self._is_connected(client):  # the scheduler may still have the task
                 raise Lost(str(error)) from None
             await self.forget(name)
             raise Lost(str(error)) from None
@@ -61,7 +61,7 @@ class DaskCluster:
             self._listeners.pop(name, None)
 
     async def _result(self, client: Any, name: str, call: bytes) -> bytes:
-        future = client.submit(work, name, call, key=name)  # a task that is known by this key goes on
+        future = client.submit(work, name, call, key=name)  # joins an existing task with this key
         try:
             await client.publish_dataset(future, name=name, override=True)
             return await future
@@ -82,11 +82,11 @@ class DaskCluster:
             return
         try:
             await client.close()
-        except Exception as error:  # of its task that was connecting again: Dask raises anything there
+        except Exception as error:  # from its reconnecting task, where Dask may raise anything
             log.debug("a client of Dask failed to close: %r", error)
 
     async def _connected(self) -> Any:
-        """One client for all, as long as its first connection holds."""
+        """Returns the shared client, a new one if the connection was lost."""
         async with self._connecting:
             if self._client is not None and not self._is_connected(self._client):
                 await self.close()
@@ -111,7 +111,7 @@ class DaskCluster:
         )
 
     def _heard(self, event: tuple[Any, Any]) -> None:
-        """Of any engine's jobs."""
+        """Handles a message, which may be of any engine's job."""
         _, said = event
         hear = self._listeners.get(said["job"])
         if hear is not None:
@@ -119,7 +119,7 @@ class DaskCluster:
 
 
 def work(name: str, call: bytes) -> bytes:
-    """In a worker of the cluster."""
+    """Runs the call; executed in a worker of the cluster."""
     import distributed
 
     worker: Any = distributed.get_worker()

@@ -1,7 +1,7 @@
-"""Steps on Kubernetes: a Job for each job, whose pod runs `python -m plait.clusters.pod` in the configured image.
+"""Runs steps on Kubernetes: one Job each, whose pod runs `python -m plait.clusters.pod` in the configured image.
 
-The Job's controller makes another pod when one is lost. What a step says, and its end, are lines of the pod's log,
-which can be read from its first line: so an engine that takes over a run finds the Job by its name and reads on.
+The Job's controller creates another pod when one is lost. A step's messages, and its end, are lines of the pod's log,
+which can be read from its first line: so an engine that takes over a run finds the Job by its name and reads its log.
 Deleting the Job stops the pod.
 """
 
@@ -28,10 +28,10 @@ from .settings import ClusterSettings
 log = logging.getLogger("plait.clusters")
 
 _MOST_BYTES: Final = 1_000_000
-"""Of a call: the API server takes objects of 1.5 MiB."""
+"""Maximum bytes of a call: the API server accepts objects of 1.5 MiB."""
 _LOST_PODS: Final = 3
 _KEPT: Final = 86_400
-"""Seconds that the cluster keeps a Job that nobody has deleted."""
+"""Seconds for which the cluster keeps an ended Job that was not deleted."""
 _WATCH: Final = 60
 _TIMEOUT: Final = 30.0
 _PAUSE: Final = 0.5
@@ -65,7 +65,7 @@ class KubernetesCluster:
                 if phase == "Succeeded":
                     await self.forget(name)
                     raise Lost("its pod ended without a result")
-            await asyncio.sleep(_PAUSE)  # the log was cut off, or its pod has just been lost
+            await asyncio.sleep(_PAUSE)  # the log was cut off, or the pod was just lost
 
     async def forget(self, name: str) -> None:
         await self._ask("DELETE", f"{self._jobs}/{name}", params={"propagationPolicy": "Background"}, fine=(404,))
@@ -76,7 +76,7 @@ class KubernetesCluster:
     # -- jobs and pods -------------------------------------------------------------------------------------------
 
     async def _create(self, name: str, call: bytes) -> None:
-        """One that is there already is the same."""
+        """Creates the Job; an existing one with this name is the same."""
         if len(call) > _MOST_BYTES:
             text = f"the arguments have {len(call):,} bytes, and a Kubernetes Job takes {_MOST_BYTES:,}"
             raise TaskError(f"{text}: store them elsewhere and pass a reference", retryable=False)
@@ -103,7 +103,7 @@ class KubernetesCluster:
         }
 
     async def _begun(self, name: str) -> list[tuple[str, str]]:
-        """The pods of a Job that have begun, and their phases, oldest first; waits if all were lost."""
+        """Returns the started pods of a Job and their phases, oldest first; waits if all were lost."""
         selector = {"labelSelector": f"job-name={name}"}
         found = await self._ask("GET", self._pods, params=selector)
         pods = sorted(found["items"], key=lambda pod: pod["metadata"].get("creationTimestamp", ""))
@@ -118,19 +118,19 @@ class KubernetesCluster:
         return []
 
     async def _changed(self, selector: dict[str, str]) -> None:
-        """Waits until something happens to a pod, or for a while."""
+        """Waits until a pod changes, at most for a while."""
         watch = {**selector, "watch": "true", "timeoutSeconds": str(_WATCH)}
         async with self._stream(self._pods, watch, _WATCH + _TIMEOUT) as lines:
             async for _ in lines:
                 return
 
     async def _follow(self, pod: str, heard: dict[str, int], hear: Callable[[bytes], None]) -> bytes | None:
-        """Hears what a pod says until it ends; returns its end, if it says one."""
+        """Reads a pod's messages until it stops; returns its end, if it logged one."""
         number = 0
         async with self._stream(f"{self._pods}/{pod}/log", {"follow": "true"}, None) as lines:
             async for line in lines:
                 number += 1
-                if not line.startswith(MARK) or number <= heard.get(pod, 0):  # when it is read again
+                if not line.startswith(MARK) or number <= heard.get(pod, 0):  # already seen in an earlier read
                     continue
                 heard[pod] = number
                 said = line.removeprefix(MARK).encode()
@@ -142,7 +142,7 @@ class KubernetesCluster:
     # -- HTTP ----------------------------------------------------------------------------------------------------
 
     async def _ask(self, method: str, path: str, *, fine: tuple[int, ...] = (), **more: Any) -> Any:
-        """The object that is answered; None for a status that is fine without."""
+        """Sends a request and returns the object in the answer; None for a status in `fine`."""
         try:
             response = await self._client.request(method, path, headers=self._headers(), **more)
         except self._httpx.HTTPError as error:
@@ -162,18 +162,18 @@ class KubernetesCluster:
     async def _stream(
         self, path: str, params: dict[str, str], timeout: float | None
     ) -> AsyncGenerator[AsyncIterator[str]]:
-        """Ends also when the connection is cut: whoever asks next learns why."""
+        """Yields lines. Also ends when the connection breaks; the next request then raises the reason."""
         try:
             limits = self._httpx.Timeout(_TIMEOUT, read=timeout)
             async with self._client.stream(
                 "GET", path, params=params, headers=self._headers(), timeout=limits
             ) as response:
-                yield _none() if response.is_error else response.aiter_lines()  # of a pod that has gone meanwhile
+                yield _none() if response.is_error else response.aiter_lines()  # the pod may be gone
         except self._httpx.HTTPError as error:
             log.debug("%s was cut off: %s", path, error)
 
     def _headers(self) -> dict[str, str]:
-        """The token is read each time: the kubelet renews it."""
+        """Returns the headers. The token is read each time, because the kubelet renews it."""
         file = self._settings.token_file
         if not os.path.exists(file):
             return {}

@@ -16,7 +16,7 @@ def is_cluster(name: object) -> TypeGuard[ClusterName]:
 
 
 def check_function(on: object, ref: str) -> str:
-    """The function's `module:name`. Refuses a name that no cluster has, and a function that no cluster could find."""
+    """Returns the function's `module:name`. Refuses an unknown cluster, and a function no cluster could find."""
     if not is_cluster(on):
         raise InvalidInput("clusters.unknown", f"on={on!r}", fix=f"use one of {', '.join(CLUSTERS)}")
     if "<" in ref:

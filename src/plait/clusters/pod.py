@@ -1,5 +1,5 @@
-"""`python -m plait.clusters.pod`: the process of a Kubernetes job. It is told what to do by its environment, and says
-what comes of it on standard output, in lines that begin with a mark: other lines are the step's own."""
+"""`python -m plait.clusters.pod`: the process of a Kubernetes job. It gets its call from the environment and writes its
+messages to standard output, in lines that begin with a mark: other lines are the step's own."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .remote import LogForwarder, perform
 MARK: Final = "plait> "
 _VARIABLE: Final = "PLAIT_CALL_"
 _LONGEST: Final = 100_000
-"""Bytes of one variable: Linux takes 128 KiB."""
+"""Maximum bytes of one variable: Linux accepts 128 KiB."""
 
 
 def environment_of(call: bytes) -> dict[str, str]:
-    """The variables that tell the process of a call."""
+    """Encodes a call as environment variables."""
     text = call.decode()
     starts = range(0, len(text), _LONGEST // 4)  # a character may have four bytes
     return {f"{_VARIABLE}{number}": text[at : at + _LONGEST // 4] for number, at in enumerate(starts)}
@@ -45,7 +45,7 @@ def main() -> NoReturn:
     logging.basicConfig(level=logging.INFO, handlers=[LogForwarder(say)])
     say(perform(read_call(told_by(os.environ)), say))
     sys.stdout.flush()
-    os._exit(0)  # whatever threads the step has left
+    os._exit(0)  # even if the step has left threads running
 
 
 if __name__ == "__main__":

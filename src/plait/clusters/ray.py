@@ -1,8 +1,8 @@
-"""Steps on Ray: a named actor for each job.
+"""Runs steps on Ray: one named actor per job.
 
-The actor is detached: it outlives the engine that asked for it, and an engine that takes over the run finds it by its
-name. Ray makes it again, elsewhere, when it loses the process or the node that had it. It keeps what its step says,
-and the end, until it is killed, which stops the step wherever it is.
+The actor is detached: it outlives the engine that created it, and an engine that takes over the run finds it by its
+name. Ray recreates it elsewhere when it loses its process or node. It keeps its step's messages and the end until it is
+killed, which stops the step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .remote import perform
 
 _NAMESPACE: Final = "plait"
 _LONG_POLL: Final = 10.0
-"""Seconds that an actor waits for something to say."""
+"""Seconds that an actor waits for new messages before it answers."""
 
 
 class RayCluster:
@@ -35,7 +35,7 @@ class RayCluster:
         self._connecting = asyncio.Lock()
         self._connected = False
         self._ours = False
-        """Other parts of the program may have connected before: then they disconnect, too."""
+        """Whether this object made the connection. If another part of the program did, that part closes it as well."""
 
     async def run(self, name: str, call: bytes, hear: Callable[[bytes], None]) -> bytes:
         await self._connect()
@@ -47,7 +47,7 @@ class RayCluster:
                 now, said, end = await asyncio.wrap_future(asked.future())
             except self._ray.exceptions.RayError as error:
                 raise Lost(type(error).__name__) from None
-            if now != born:  # another process has begun anew
+            if now != born:  # the actor restarted in another process
                 born, heard = now, 0
             heard += len(said)
             for each in said:
@@ -103,13 +103,13 @@ class RayCluster:
     def _kill(self, name: str) -> None:
         try:
             actor = self._ray.get_actor(name, namespace=_NAMESPACE)
-        except ValueError:  # there is none
+        except ValueError:  # there is no such actor
             return
         self._ray.kill(actor)
 
 
 class RayJob:
-    """In a process of the cluster."""
+    """The actor, in a process of the cluster."""
 
     def __init__(self, call: bytes) -> None:
         self._born = uuid.uuid4().hex
@@ -119,8 +119,8 @@ class RayJob:
         threading.Thread(target=self._work, args=(call,), daemon=True).start()
 
     def said(self, born: str, after: int) -> tuple[str, list[bytes], bytes | None]:
-        """What it said after that many, and its end if it has come; waits for either. Whoever last asked another
-        process of this actor gets all."""
+        """Returns the messages after the first `after`, and the end if there is one; waits for either. A caller that
+        last asked another process of this actor gets all messages."""
         first = after if born == self._born else 0
         with self._news:
             self._news.wait_for(lambda: self._end is not None or len(self._said) > first, _LONG_POLL)

@@ -1,4 +1,4 @@
-"""The far side of a call: finds the function, calls it as its attempt, and says what came of it."""
+"""The remote side of a call: finds the function, calls it as its attempt, and reports the outcome."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from .call import Beat, Done, End, Failed, Line, LogRecord, RemoteCall, Said
 
 
 class RemoteFunction(Protocol):
-    """What a dialect makes of a function that may be called in another process."""
+    """A dialect's function that may be called in another process."""
 
     def call_remote(self, arguments: Raw) -> Any:
-        """Calls it with recorded arguments. What it returns may have to be awaited."""
+        """Calls it with recorded arguments. The result may be awaitable."""
         ...
 
     def remote_output(self, result: Any) -> Any:
-        """What it returned, for JSON; raises if nobody could read that back."""
+        """Converts the result for JSON; raises if it could not be read back."""
         ...
 
 
 def perform(call: RemoteCall, say: Callable[[Said], None]) -> End:
-    """Does the call, and returns its end; never raises. `say` may be called from any thread."""
+    """Makes the call and returns its end; never raises. `say` may be called from any thread."""
     return copy_context().run(_perform, call, _Teller(say))
 
 
@@ -56,7 +56,7 @@ async def _awaited(result: Any) -> Any:
 
 
 class _Teller:
-    """The worker of the attempt, as the function sees it."""
+    """The attempt's worker, as the function sees it; sends messages."""
 
     def __init__(self, say: Callable[[Said], None]) -> None:
         self._say = say
@@ -77,7 +77,7 @@ class _Teller:
 
 
 class LogForwarder(logging.Handler):
-    """What the function gives to `logging` is said by the engine. For a process that does one call only."""
+    """Sends what the function logs to the engine. For a process that makes only one call."""
 
     def __init__(self, say: Callable[[Said], None]) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class LogForwarder(logging.Handler):
 
 
 def imported(ref: str) -> Any:
-    """What `module:name` stands for, or None."""
+    """Returns the object named by `module:name`, or None."""
     module, _, qualname = ref.partition(":")
     try:
         found: Any = importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""Where the clusters are, from an engine's argument or the environment."""
+"""The addresses of the clusters, from an engine's argument or the environment."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _EXAMPLES: Final[Mapping[ClusterName, str]] = {
 class ClusterSettings:
     addresses: Mapping[ClusterName, str]
     image: str = ""
-    """Of the pods of Kubernetes jobs."""
+    """The image of the pods of Kubernetes jobs."""
     namespace: str = "default"
-    """Of Kubernetes."""
+    """The Kubernetes namespace."""
     token_file: str = ""
     ca_file: str = ""
 
@@ -50,7 +50,7 @@ _POD: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 def cluster_settings(
     given: Mapping[ClusterName, str] | None = None, environment: Mapping[str, str] = os.environ
 ) -> ClusterSettings:
-    """What is given comes before what the environment says."""
+    """Reads the settings; `given` takes precedence over the environment."""
     found: dict[ClusterName, str] = {on: (given or {}).get(on) or environment.get(VARIABLES[on], "") for on in CLUSTERS}
     return ClusterSettings(
         addresses=found,

@@ -1,1 +1,1 @@
-"""Encryption at rest: a store around a store. What passes its door is encrypted below it and plain above it."""
+"""Encryption at rest: a store around a store. Values are plain above it and encrypted below it."""

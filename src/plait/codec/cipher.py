@@ -1,9 +1,9 @@
-"""AES-256-GCM, and how a ciphertext is written.
+"""AES-256-GCM, and the format of a ciphertext.
 
     key id (8 bytes) · nonce (12) · ciphertext and tag          as text: ~sealed1~ and base64 of that
 
-A data key encrypts nothing itself: each run, blob and record has a key that is derived from it. So a row is bound to
-whom it belongs to, and no key sees so many messages that two of them could get the same random nonce.
+A data key encrypts nothing itself: each run, blob and record has a key derived from it. So a row is bound to its owner,
+and no key encrypts so many messages that two of them could get the same random nonce.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from .scope import Scope
 
 PREFIX = "~sealed1~"
-"""Begins every sealed text. No JSON text does."""
+"""The prefix of every sealed text. No JSON text begins with it."""
 KEY_BYTES = 32
 _PREFIX = PREFIX.encode()
 _ID, _NONCE, _TAG = 8, 12, 16
@@ -30,7 +30,7 @@ _REMEMBERED = 10_000
 
 
 class Unopenable(Exception):
-    """It was changed, or it is another place's."""
+    """The ciphertext was changed, or belongs to another place."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class DataKey:
         return self.id.hex()
 
     def derived(self, owner: str) -> AESGCM:
-        """The cipher of one run, blob or record; those used last are remembered."""
+        """Returns the cipher of one run, blob or record; recently used ones are cached."""
         found = self._derived.get(owner)
         if found is None:
             found = self._derived[owner] = AESGCM(hmac.digest(self.secret, owner.encode(), "sha256"))
@@ -54,7 +54,7 @@ class DataKey:
         return found
 
     def digest(self, text: str) -> str:
-        """Tells equal texts, to those who have the key only."""
+        """A keyed digest: only holders of the key can tell whether two texts are equal."""
         return hmac.digest(self.secret, b"digest:" + text.encode(), "sha256").hex()
 
     def seal(self, owner: str, place: str, plain: bytes) -> bytes:
@@ -79,7 +79,7 @@ def is_sealed(text: str | bytes) -> bool:
 
 
 def unpacked(text: str | bytes) -> bytes:
-    """The bytes of a sealed text."""
+    """Returns the bytes of a sealed text."""
     try:
         sealed = a2b_base64(text[len(PREFIX) :])
     except (Base64Error, ValueError) as error:

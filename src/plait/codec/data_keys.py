@@ -1,4 +1,4 @@
-"""Data keys: made when they are first needed, unwrapped when they are first used, and then kept in memory."""
+"""Data keys: created when first needed, unwrapped when first used, and then kept in memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .key_ring import KeyRing
 from .scope import Scope
 
 _MOST = 10_000
-"""Keys of subjects that are kept in memory."""
+"""Maximum number of subjects' keys kept in memory."""
 _CHECK = b"plait"
 _PAGE = 500
 
@@ -47,14 +47,14 @@ class DataKeys:
         return self._ring.current
 
     async def check_master(self) -> None:
-        """Refuses a ring that does not have the key of this database; a database that is not encrypted yet is from
-        now on."""
+        """Refuses a ring without the key of this database; turns on encryption for a database that is not encrypted
+        yet."""
         found = await self._store.record(*STATE)
         if found is None:
             state = StateBody(self._ring.current, await self._ring.wrap(_CHECK, "state"))
             change = RecordChange(record(STATE, state, self._clock.now()), "new")
             await self._store.commit([write_of([change])])
-            found = await self._store.record(*STATE)  # of two processes that start together, one wins
+            found = await self._store.record(*STATE)  # if two processes start together, one wins
             assert found is not None
         state = body_of(found, StateBody)
         await self._ring.unwrap(state.by, state.check, "state")
@@ -68,7 +68,7 @@ class DataKeys:
         return self._current.get(scope)
 
     async def find(self, key_id: bytes) -> DataKey:
-        """The key that something was sealed with. Raises `Erased`, or says that it is missing."""
+        """Returns the key that something was sealed with. Raises `Erased`, or an error that the key is missing."""
         if (known := self._by_id.get(key_id)) is not None:
             return known
         if (at := self._destroyed.get(key_id)) is not None:
@@ -83,7 +83,7 @@ class DataKeys:
         return self._keep(DataKey(key_id, await self._unwrapped(key_id, body, body.wrapped), body.scope))
 
     async def current(self, scope: Scope) -> DataKey:
-        """The key to seal with, made if there is none. Raises `Erased` for a subject that was erased."""
+        """Returns the key to seal with; creates one if there is none. Raises `Erased` for an erased subject."""
         if (known := self._current.get(scope)) is not None:
             return known
         found = await self._scope(scope)
@@ -99,8 +99,8 @@ class DataKeys:
         return key
 
     async def of_new_run(self, scope: Scope) -> DataKey:
-        """Of a run that is the first of its own subject. One with this id may have been removed, and its key with it:
-        what is remembered does not count, and a key that is about to go must stay."""
+        """Returns the key of a new run that is its own subject. An earlier run with this id may have been removed, and
+        its key with it: so this bypasses the cache, and touches the key's record to keep a key due for deletion."""
         found = await self._store.record(*scope_name(scope))
         if found is None:
             key = await self._add(scope, [])
@@ -117,7 +117,7 @@ class DataKeys:
         return key
 
     async def all(self) -> AsyncIterator[tuple[str, KeyBody]]:
-        """Every data key, wrapped, by id."""
+        """Yields every data key, wrapped, by id."""
         after = None
         while page := await self._store.records(KEY, None, after, _PAGE):
             for found in page:
@@ -127,7 +127,7 @@ class DataKeys:
     # -- changing ------------------------------------------------------------------------------------------------
 
     async def rotate(self, namespace: str) -> DataKey:
-        """A new key for what is written from now on. Subjects that have a key keep it."""
+        """Creates a new key for what is written from now on. Subjects that have a key keep it."""
         scope = Scope(namespace)
         found = await self._scope(scope)
         key = await self._add(scope, [] if found is None else found.keys)
@@ -137,8 +137,8 @@ class DataKeys:
         return key
 
     async def rewrap(self) -> int:
-        """Wraps the keys of namespaces with the current master key; returns how many had another. Those of subjects
-        are wrapped by these, and stay as they are: whoever erases one must not be overtaken."""
+        """Wraps the keys of namespaces with the current master key; returns how many had another. Subjects' keys are
+        wrapped by these and stay as they are, because rewrapping one could undo a concurrent erasure."""
         now, count = self._clock.now(), 0
         async for id, body in self.all():
             if body.subject is None and body.by != self._ring.current:
@@ -151,7 +151,7 @@ class DataKeys:
         return count
 
     def forget(self) -> None:
-        """Keys were added or destroyed elsewhere: which ones are current, and those of subjects, are read again."""
+        """Drops the cached current keys and subjects' keys, because another process added or destroyed keys."""
         self._by_id = {id: key for id, key in self._by_id.items() if key.scope.subject is None}
         self._current.clear()
 
@@ -160,7 +160,7 @@ class DataKeys:
         return None if found is None else body_of(found, ScopeBody)
 
     async def _add(self, scope: Scope, older: list[str]) -> DataKey | None:
-        """A new key, on disk when this returns. None if the scope got its first one meanwhile."""
+        """Creates a key, durable when this returns. None if the scope got its first one meanwhile."""
         now = self._clock.now()
         key = DataKey(new_key_id(), os.urandom(KEY_BYTES), scope)
         listed = record(scope_name(scope), ScopeBody([*older, key.name]), now)

@@ -1,6 +1,6 @@
-"""Erasing a subject: its data keys are overwritten, and the receipt takes their place, in one write.
+"""Erases a subject: overwrites its data keys with the receipt, in one write.
 
-Afterwards nothing that was sealed with them can be opened, wherever it is. A second call finds the receipt.
+Afterwards nothing that was sealed with them can be opened, wherever it is stored. A second call finds the receipt.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ _PAGE = 500
 
 class Erasure:
     def __init__(self, store: Store, clock: Clock) -> None:
-        """`store`: the one below, where keys are records."""
+        """`store`: the inner store, where keys are records."""
         self._store = store
         self._clock = clock
 
     async def receipt(self, namespace: str, subject: str) -> Receipt | None:
-        """None if the subject was not erased."""
+        """Returns the receipt; None if the subject was not erased."""
         found = await self._scope(Scope(namespace, subject))
         return None if found is None else found.receipt
 
     async def receipts(self, namespace: str, after: str | None, limit: int) -> list[Receipt]:
-        """By subject; those past the subject `after`."""
+        """Lists receipts by subject, those past the subject `after`."""
         last = None if after is None else MARK + after
         return [body_of(found, Receipt) for found in await self._store.records(RECEIPT, namespace, last, limit)]
 
     async def erase(self, namespace: str, subject: str, by: str) -> Receipt:
-        """Durable when this returns. The same receipt for a subject that was erased before."""
+        """Erases a subject; durable when this returns. Returns the same receipt if the subject was erased before."""
         scope = Scope(namespace, subject)
         while True:
             found = await self._scope(scope)
@@ -60,20 +60,20 @@ class Erasure:
             changes = await self._changes(scope, receipt, first=found is None)
             if await self._store.commit([write_of(changes)]) == ["ok"]:
                 break
-            # Another has erased it, or the subject got its first key, which must be destroyed as well
+            # Another process has erased it, or the subject got its first key, which must be destroyed as well
         await self._store.scrub()
         kept = await self.receipt(namespace, subject)
         assert kept is not None
         return kept
 
     async def live(self, namespace: str, subject: str) -> list[RunRow]:
-        """Runs of the subject that have not ended."""
+        """Returns the runs of the subject that have not ended."""
         query = RunFilter(namespace=namespace, labels={SUBJECT: subject}, status="running", limit=_PAGE)
         return await self._store.runs(query)
 
     async def _changes(self, scope: Scope, receipt: Receipt, *, first: bool) -> list[RecordChange]:
         changes = [
-            # Of two who erase at once, one is told that the receipt is there
+            # If two erase at the same time, one of them conflicts on the receipt
             RecordChange(record(receipt_name(scope), receipt, receipt.at), "new"),
             RecordChange(record(scope_name(scope), ScopeBody([], receipt), receipt.at), "new" if first else "put"),
             change_notice(receipt.at),
@@ -103,7 +103,7 @@ class Erasure:
         )
 
     async def _runs(self, scope: Scope) -> AsyncIterator[RunRow]:
-        """Newest first."""
+        """Yields the subject's runs, newest first."""
         query = RunFilter(namespace=scope.namespace, labels={SUBJECT: scope.subject or ""}, limit=_PAGE)
         while page := await self._store.runs(query):
             for row in page:

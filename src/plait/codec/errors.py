@@ -1,4 +1,4 @@
-"""What can be wrong with keys. Ciphertext that was changed is `store.damaged`, as any other row is."""
+"""Errors about keys. A changed ciphertext is `store.damaged`, like any other damaged row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ KEY, KEY_FILE = "PLAIT_ENCRYPTION_KEY", "PLAIT_ENCRYPTION_KEY_FILE"
 
 
 class KeyUnusable(PlaitError):
-    """Values can't be read or written with the keys that are configured here."""
+    """Values can't be read or written with the configured keys."""
 
 
 def no_master_key() -> KeyUnusable:

@@ -1,11 +1,11 @@
-"""How keys are kept: as records of the store, wrapped.
+"""Stores keys as records, wrapped.
 
 codec.state   ""         on              a text that only the right master key opens
 codec.key     ""         <key id>        a data key, wrapped by a master key or by the namespace's data key
 codec.scope   namespace  namespace       the ids of its data keys, the newest last
-codec.scope   namespace  subject:<name>  the same of one subject; or the receipt for its erasure
-codec.receipt namespace  subject:<name>  the receipt once more: there can be only one
-codec.unused  namespace  <time>/<name>   a run of the subject was removed then: its key may go, if it was of one run
+codec.scope   namespace  subject:<name>  the same for one subject; or the receipt for its erasure
+codec.receipt namespace  subject:<name>  a copy of the receipt, which makes a second one impossible
+codec.unused  namespace  <time>/<name>   a run of the subject was removed then: a single run's key may be deleted
 codec.kept    namespace  subject:<name>  a run of the subject was archived: its key stays
 codec.changed ""         last            changes with each rotation and erasure, so that other processes notice
 """
@@ -27,13 +27,13 @@ from plait.kernel.store import Record, RecordChange, Write
 from .scope import Scope
 
 OWN = "codec."
-"""Begins the kinds of these records, which are not encrypted once more."""
+"""The prefix of the kinds of these records, which are not encrypted again."""
 STATE = ("codec.state", "", "on")
 CHANGED = ("codec.changed", "", "last")
 KEY, RECEIPT, UNUSED, KEPT = "codec.key", "codec.receipt", "codec.unused", "codec.kept"
 _SCOPE = "codec.scope"
 SUBJECT = "subject:"
-"""Before the name of a subject."""
+"""The prefix before the name of a subject."""
 
 B = TypeVar("B", bound=msgspec.Struct)
 
@@ -49,7 +49,7 @@ class KeyBody(msgspec.Struct, frozen=True, omit_defaults=True):
     created_at: Millis
     subject: str | None = None
     by: str = ""
-    """What wraps it: a master key, or for a subject the id of a data key."""
+    """What wraps it: a master key; for a subject, the id of a data key."""
     wrapped: bytes | None = None
     erased_at: Millis | None = None
 
@@ -88,11 +88,11 @@ def body_of(found: Record, type: type[B]) -> B:
 
 
 def write_of(changes: Sequence[RecordChange]) -> Write:
-    """All or nothing."""
+    """Makes one atomic write of these changes."""
     first = changes[0].record
     return Write(RunId(f"~{first.kind}/{first.namespace}/{first.id}"), Shard(0), None, records=changes)
 
 
 def change_notice(now: Millis) -> RecordChange:
-    """Part of every change that makes what other processes remember of keys untrue."""
+    """Returns the change that must be part of every write that invalidates other processes' cached keys."""
     return RecordChange(record(CHANGED, os.urandom(16).hex(), now), "put", news=True)

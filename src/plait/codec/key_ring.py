@@ -1,6 +1,7 @@
-"""Master keys: they wrap the data keys, and never leave the ring.
+"""Master keys: they wrap the data keys and never leave the ring.
 
-A ring of another kind, a KMS for one, implements `KeyRing`: an engine wraps one key a namespace and unwraps each once.
+Another kind of ring, such as a KMS, implements `KeyRing`: an engine wraps one key per namespace and unwraps each key
+once.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _NONCE = 12
 class KeyRing(Protocol):
     @property
     def current(self) -> str:
-        """The name of the master key that wraps from now on."""
+        """The name of the master key that wraps new keys."""
         ...
 
     async def wrap(self, secret: bytes, context: str) -> bytes:
@@ -33,12 +34,12 @@ class KeyRing(Protocol):
         ...
 
     async def unwrap(self, name: str, wrapped: bytes, context: str) -> bytes:
-        """A data key that the master key of that name wrapped; `codec.wrong_key` if this ring does not have it."""
+        """Decrypts a data key that the named master key wrapped; `codec.wrong_key` if this ring does not have it."""
         ...
 
 
 class LocalKeyRing:
-    """Master keys of the configuration. The first one wraps; the others are only read with."""
+    """Master keys from the configuration. The first one wraps; the others only unwrap."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         self._keys = {_fingerprint(key): AESGCM(key) for key in keys}
@@ -46,7 +47,7 @@ class LocalKeyRing:
 
     @classmethod
     def parse(cls, text: str, where: str) -> LocalKeyRing:
-        """Keys in base64, divided by commas or lines."""
+        """Parses keys in base64, separated by commas or line breaks."""
         found = [part.strip() for line in text.splitlines() for part in line.partition("#")[0].split(",")]
         keys = [_decoded(part, where) for part in found if part]
         if not keys:
@@ -68,7 +69,7 @@ class LocalKeyRing:
 
 
 def configured_ring(environment: Mapping[str, str]) -> LocalKeyRing | None:
-    """What the environment names; None if encryption is off."""
+    """Returns the ring that the environment configures; None if encryption is off."""
     if text := environment.get(errors.KEY):
         return LocalKeyRing.parse(text, errors.KEY)
     if name := environment.get(errors.KEY_FILE):

@@ -1,14 +1,15 @@
-"""Keys of single runs (`run:<id>`) that nothing needs any more.
+"""Deletes keys of single runs (`run:<id>`) that nothing needs any more.
 
-A run with personal fields and no subject has a key of its own; its children and forks use it too. The write that
-removes such a run notes its subject. An hour later, when whatever had read the run has written, the key goes, unless
+A run with personal fields and no subject has a key of its own, which its children and forks use as well. The write that
+removes such a run notes its subject. An hour later, when everything that had read the run has written, the key is
+deleted, unless
 
 - another run has the subject, whose own removal notes it again;
-- a run of the subject was archived: its document is read with this key;
-- the subject was erased: then the receipt has the key's place;
+- a run of the subject was archived: its document needs this key;
+- the subject was erased: then the receipt has replaced the key;
 - a new run got the id meanwhile: it has touched the record that lists its keys (`DataKeys.of_new_run`).
 
-Keys of named subjects stay: one for each, and new runs of theirs may come at any time.
+Keys of named subjects stay: there is one for each, and new runs of a subject may start at any time.
 """
 
 from __future__ import annotations
@@ -32,19 +33,19 @@ from .scope import Scope
 
 WAIT = Millis(3_600_000)
 _AT_ONCE = 100
-"""Keys that one commit deletes."""
+"""Maximum number of keys that one commit deletes."""
 _OWN = "run:"
 _NOTHING = ScopeBody([])
 
 
 def own_scope(row: RunRow) -> Scope | None:
-    """None if its key is the namespace's or a named subject's."""
+    """Returns the scope of a run's own key; None if its key is the namespace's or a named subject's."""
     subject = row.labels.get(SUBJECT, "")
     return Scope(row.namespace, subject) if subject.startswith(_OWN) else None
 
 
 def note_unused(row: RunRow, now: Millis) -> list[RecordChange]:
-    """Part of the write that removes the run."""
+    """Returns the changes to add to the write that removes the run."""
     scope = own_scope(row)
     if scope is None:
         return []
@@ -54,19 +55,19 @@ def note_unused(row: RunRow, now: Millis) -> list[RecordChange]:
 
 class KeyTrims:
     def __init__(self, store: Store, clock: Clock) -> None:
-        """`store`: the one below, where keys are records."""
+        """`store`: the inner store, where keys are records."""
         self._store = store
         self._clock = clock
 
     async def keep(self, row: RunRow) -> None:
-        """Before the run is archived; durable when this returns."""
+        """Notes that a run is about to be archived, so that its key stays; durable when this returns."""
         scope = own_scope(row)
         if scope is not None and await self._store.record(*kept_name(scope)) is None:
             mark = record(kept_name(scope), _NOTHING, self._clock.now())
             await self._store.commit([write_of([RecordChange(mark)])])
 
     async def apply(self) -> int:
-        """Deletes the keys that are due; says how many subjects had them."""
+        """Deletes the keys that are due; returns how many subjects had them."""
         now, count = self._clock.now(), 0
         while page := await self._store.records(UNUSED, None, None, _AT_ONCE):
             due = [noted for noted in page if noted.at <= now - WAIT]
@@ -86,7 +87,7 @@ class KeyTrims:
         return count
 
     async def _deletion(self, noted: Record, now: Millis) -> list[RecordChange]:
-        """Empty if it must stay."""
+        """Returns the changes that delete a key; empty if it must stay."""
         scope = Scope(noted.namespace, noted.id.partition("/")[2])
         found = await self._store.record(*scope_name(scope))
         if found is None or found.at > now - WAIT or (listed := body_of(found, ScopeBody)).receipt is not None:

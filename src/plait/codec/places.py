@@ -1,5 +1,5 @@
-"""The names of places: which run, blob or record a key is derived for, and where in it a value stands. They are part of
-what is authenticated, so they must never change."""
+"""The names of places: the run, blob or record that a key is derived for, and the place of a value in it. They are part
+of the authenticated data, so they must never change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.store import LogRow, Record
 
 SEALED, ENCRYPTED = "sealed", "encrypted"
-"""The attribute of an error that holds the whole of it, and what its message is instead."""
+"""The attribute with the whole sealed error, and the message that stands in for its own."""
 
 START, OUTPUT, ERROR, BLOCKED, WAITING = "start", "output", "error", "blocked", "waiting"
 
@@ -21,7 +21,7 @@ def record(record: Record) -> str:
 
 
 def blob(digest: str) -> str:
-    """Plain ones are `cas://sha256:…`."""
+    """Returns the place of a sealed blob; references to plain blobs are `cas://sha256:…`."""
     return f"cas://sealed:{digest}"
 
 

@@ -1,6 +1,6 @@
-"""Which key the values of a run are sealed with: its subject's, or its namespace's.
+"""Finds the key that seals the values of a run: its subject's, or its namespace's.
 
-Whose values a run holds is in its row, and never changes. It is remembered for the runs that were read or written last.
+The run's row names the subject, which never changes. It is cached for the runs that were read or written last.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class RunKeys:
         self._scopes: OrderedDict[RunId, Scope] = OrderedDict()
 
     def remember(self, row: RunRow) -> None:
-        """Only of a run that is on disk: another may have got the id."""
+        """Caches the scope of a run; only of a stored run, because another run may have got the id."""
         self._scopes[row.id] = scope_of(row)
         if len(self._scopes) > _REMEMBERED:
             self._scopes.popitem(last=False)
 
     def forget(self, run_id: RunId) -> None:
-        """It was removed: another run may get its id."""
+        """Drops a removed run, because another run may get its id."""
         self._scopes.pop(run_id, None)
 
     async def of_row(self, row: RunRow) -> DataKey:
@@ -52,7 +52,7 @@ class RunKeys:
 
     async def _found(self, run_id: RunId) -> Scope:
         row = await self._store.run(run_id)
-        if row is None:  # what is sent to a run that is not there is the namespace's
+        if row is None:  # what is sent to an unknown run uses the namespace's key
             return Scope(namespace_of(run_id))
         self.remember(row)
         return self._scopes[run_id]

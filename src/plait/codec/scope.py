@@ -1,4 +1,4 @@
-"""Whose values a data key is for."""
+"""The scope of a data key: whose values it seals."""
 
 from __future__ import annotations
 

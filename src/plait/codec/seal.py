@@ -1,6 +1,6 @@
-"""From plain rows to sealed ones, with one key. Rows of the kernel are never changed: they are still in use above.
+"""Seals plain rows with one key. The kernel's rows are copied, never changed: they are still in use above.
 
-Beside each kind of row is how `open.py` undoes it; `places` names the place of each value in its run.
+`unseal.py` has the inverse for each kind of row; `places` names the place of each value in its run.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .places import ENCRYPTED, SEALED
 
 _refs = msgspec.json.Decoder(dict[str, str])
 Names = dict[str, str]
-"""Of blobs: from the hash of the content to the name it is stored under."""
+"""The names that blobs are stored under, by the hash of their content."""
 
 
 class Seal:
-    """Of one run's rows."""
+    """Seals the rows of one run."""
 
     __slots__ = ("_key", "_owner", "_run_id")
 
@@ -63,7 +63,7 @@ class Seal:
         return LogRow(row.seq, row.count, row.at, events, self._refs(f"{place}:refs", row.blobs, names))
 
     def inbox(self, row: InboxRow) -> InboxRow:
-        """Without its fallback, which belongs to another run."""
+        """Seals an inbox row, except for its fallback, which belongs to another run."""
         return replace(row, body=self._text(places.inbox(row.key), row.body).encode(), fallback=None)
 
     def taken(self, taken: Taken) -> Taken:
@@ -111,11 +111,11 @@ class Seal:
         )
 
     def progress(self, token: TaskToken, progress: Raw) -> Raw:
-        """None yet stays `null`."""
+        """Seals progress; `null` (none yet) stays as it is."""
         return progress if bytes(progress) == b"null" else self._given(f"{places.task(token)}:progress", progress)
 
     def error(self, place: str, error: ErrorInfo | None) -> ErrorInfo | None:
-        """Its code and kind stay, to filter by."""
+        """Seals an error, except for its code and kind, which filters need."""
         if error is None:
             return None
         sealed = self._text(place, values.plain(error))
@@ -150,7 +150,7 @@ class Seal:
         return None if value is None else self._given(place, value)
 
     def _given(self, place: str, value: Raw) -> Raw:
-        """What is absent stays so."""
+        """Seals a value; an absent one stays absent."""
         return Raw(self._text(place, bytes(value)).encode()) if value else value
 
     def _text(self, place: str, plain: bytes) -> str:
@@ -158,7 +158,7 @@ class Seal:
 
 
 def blob_names(key: DataKey, refs: Iterable[str | None], new: set[str]) -> Names:
-    """Of new blobs that rows refer to: names that tell nothing about the content to those who don't have the key."""
+    """Names the new blobs that rows refer to, so that the names reveal nothing about the content without the key."""
     digests = {digest for listed in refs if listed is not None for digest in _refs.decode(listed).values()}
     return {digest: places.blob(key.digest(digest)) for digest in digests & new}
 

@@ -1,4 +1,4 @@
-"""One write of the kernel as the store below gets it: every row sealed with the key of the run that it belongs to."""
+"""Seals one write of the kernel for the inner store: every row with the key of its run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SealWrite:
         self._keys = keys
 
     async def sealed(self, write: Write) -> Write:
-        """Raises `Erased` if the run's subject was."""
+        """Seals a write; raises `Erased` if the run's subject was erased."""
         found = replace(write)
         if write.records:
             found.records = [await self._record(change) for change in write.records]
@@ -49,7 +49,8 @@ class SealWrite:
         return found
 
     async def _seal_blobs(self, write: Write, found: Write, key: DataKey) -> Names:
-        """One that no row refers to is asked for by its hash, by whoever has that: it is the namespace's."""
+        """Seals the blobs and returns their names. A blob that no row refers to is read by its plain hash, so it keeps
+        that name and gets the namespace's key."""
         refs = [task.blobs for task in write.queued] + [None if write.log is None else write.log.blobs]
         names = blob_names(key, refs, {digest for digest, _ in write.blobs})
         shared = await self._keys.of_scope(Scope(key.scope.namespace))
@@ -62,7 +63,7 @@ class SealWrite:
         return names
 
     async def _seal_rows(self, write: Write, found: Write, seal: Seal, names: Names) -> None:
-        """The rarer ones."""
+        """Seals the less frequent kinds of rows."""
         found.copies = [seal.log(row, names) for row in write.copies]
         found.taken = [seal.taken(taken) for taken in write.taken]
         found.lines = await self._lines(write.lines)
@@ -78,7 +79,7 @@ class SealWrite:
             await self._seal_children(write.children, found, seal)
 
     async def _seal_children(self, children: Sequence[NewChild], found: Write, seal: Seal) -> None:
-        """One of a subject that was erased is refused, as one whose id is taken is."""
+        """Seals new children. A child of an erased subject is refused, like one whose id is taken."""
         kept: list[NewChild] = []
         for child in children:
             try:
@@ -91,14 +92,14 @@ class SealWrite:
         found.children = kept
 
     async def _inbox(self, row: InboxRow, seal: Seal, write: Write) -> InboxRow:
-        """For this run, or a message to another."""
+        """Seals an inbox row of this run, or a message to another run."""
         if row.run_id != write.run_id:
             seal = Seal(await self._keys.of(row.run_id), row.run_id)
         fallback = None if row.fallback is None else await self._letter(row.fallback)
         return replace(seal.inbox(row), fallback=fallback)
 
     async def _lines(self, lines: Sequence[Line]) -> list[Line]:
-        """Of any runs; what an erased one said is not kept."""
+        """Seals log lines of any runs; drops those of erased runs."""
         found: list[Line] = []
         for line in lines:
             with suppress(Erased):
@@ -116,7 +117,7 @@ class SealWrite:
 
 
 def _has_rows(write: Write) -> bool:
-    """Anything that belongs to a run and holds values."""
+    """Whether the write has rows with a run's values."""
     return bool(
         write.create is not None
         or write.log is not None

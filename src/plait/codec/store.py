@@ -1,7 +1,7 @@
 """`EncryptedStore`: a store around another one. Above it everything is plain, below it values are sealed.
 
-Other processes may rotate keys and destroy those of subjects. A notice of the store below says that somebody wrote;
-then, at most every `EVERY` seconds, one record is looked at that changes with the keys.
+Other processes may rotate keys and destroy those of subjects. When the inner store notifies of a write, one record that
+changes with the keys is read, at most every `EVERY` seconds.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class EncryptedStore:
         self.removals = store.removals  # nothing to encrypt
         self.fleet = store.fleet
         self.commits_elsewhere = store.commits_elsewhere
-        self.run_queues = store.run_queues  # nor here: what is held back lies in the inbox
+        self.run_queues = store.run_queues  # nothing here either: the held-back start is in the inbox
         self.queues = EncryptedTaskQueues(store.queues, self._run_keys, self._unseal)
         self.keys_changed: Callable[[], None] = _nothing
-        """Called when subjects may have been erased: here or in another process."""
+        """Called when subjects may have been erased, here or in another process."""
         self._seen: bytes | None = None
         self._checking: asyncio.Task[None] | None = None
         self._news = False
@@ -75,8 +75,8 @@ class EncryptedStore:
         await self.inner.close()
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
-        """A write for a run that was erased is refused as one that came too late: whoever reads the run again is told.
-        Only a new run of an erased subject is an error."""
+        """Commits sealed writes. A write for an erased run gets the verdict `conflict`, and reading the run again tells
+        why. Only a new run of an erased subject raises here."""
         sealed: list[Write] = []
         refused: list[int] = []
         for index, write in enumerate(writes):
@@ -207,7 +207,7 @@ class EncryptedStore:
         return [await self._unseal.record(record) for record in found]
 
     async def _run(self, row: RunRow) -> RunRow:
-        """Of a run that is likely to be written next."""
+        """Unseals the row of a run that is likely to be written next, and caches its scope."""
         self._run_keys.remember(row)
         return await self._unseal.run(row)
 
@@ -229,7 +229,7 @@ class EncryptedStore:
             try:
                 found = await self._notice()
             except Unavailable:
-                continue  # a notice follows when the store is back
+                continue  # a notification follows when the store is back
             if found != self._seen:
                 self._seen = found
                 self.forget_keys()

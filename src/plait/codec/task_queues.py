@@ -1,4 +1,4 @@
-"""The queues of an encrypted store: workers get plain tasks, the rows are sealed."""
+"""The task queues of an encrypted store: workers get plain tasks, rows are sealed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class EncryptedTaskQueues:
         self._unseal = unseal
 
     async def claim(self, request: ClaimRequest) -> list[HeldTask]:
-        """A task that can't be read is nobody's work: its claim runs out, and its run says why."""
+        """Claims tasks. One that can't be read is not returned: its claim expires, and its run shows why."""
         found: list[HeldTask] = []
         for held in await self._queues.claim(request):
             try:

@@ -1,7 +1,7 @@
-"""From sealed rows back to plain ones. What was written before encryption was turned on is plain, and passes as it is.
+"""Unseals rows. Values written before encryption was turned on are plain, and pass unchanged.
 
-Whoever reads one run is told why it can't be read. Rows that are read many at a time (lists, inboxes, queues) must not
-take each other down: one that can't be opened says so in its own words.
+Reading one run raises the reason why it can't be read. When many rows are read at a time (lists, inboxes, queues), one
+that can't be opened must not fail the others: it carries its own error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Unseal:
         self._keys = keys
 
     async def run(self, row: RunRow) -> RunRow:
-        """One whose values can't be read keeps all that is clear, and says why."""
+        """Unseals a run's row. If its values can't be read, it keeps everything in plain text, and tells why."""
         owner = places.run(row.id)
         try:
             return replace(
@@ -63,7 +63,8 @@ class Unseal:
         return found
 
     async def inbox(self, rows: Sequence[InboxRow]) -> list[InboxRow]:
-        """Without those that can't be opened: they wait for whoever has the key, and those of erased runs for ever."""
+        """Unseals inbox rows; leaves out those that can't be opened. They wait for a process with the key, those of
+        erased runs forever."""
         found: list[InboxRow] = []
         for row in rows:
             try:
@@ -155,7 +156,7 @@ class Unseal:
         )
 
     async def _progress(self, run_id: RunId, token: TaskToken, progress: Raw) -> Raw:
-        """It only saves work: an attempt that can't read it begins anew."""
+        """Unseals progress, or returns null: it only saves work, and an attempt that can't read it starts over."""
         try:
             return await self._given(places.run(run_id), f"{places.task(token)}:progress", progress)
         except PlaitError:
@@ -165,7 +166,7 @@ class Unseal:
         if not is_sealed(vote.comment):
             return vote
         comment, data, *more = _vote.decode(await self._text(owner, f"{place}:vote", vote.comment))
-        shown = values.decode(more[0], str) if more else ""  # older ones have none
+        shown = values.decode(more[0], str) if more else ""  # older votes have none
         return replace(vote, comment=values.decode(comment, str), data=data, evidence_hash=shown)
 
     async def _delegation(self, owner: str, place: str, made: Delegation) -> Delegation:

@@ -1,1 +1,1 @@
-"""Definitions of all dialects: kept in versions under names and tags, hashed by content, read with every flaw named."""
+"""Definitions of all dialects: stored in versions under names and tags, hashed by content, parsed with all flaws."""

@@ -1,4 +1,4 @@
-"""What happens to the definitions of a namespace: the events of its stream."""
+"""Changes of a namespace's definitions: the events of its stream."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from plait.kernel.definitions import Description, Offer
 from plait.kernel.events import Event
 
 Move = Literal["move", "undo", "redo"]
-"""Undo goes back to where the tag was before, redo forward again; a move of its own forgets what could be redone."""
+"""How a tag moved: undo goes back to its version before, redo forward again; a move clears what could be redone."""
 
 
 class VersionSaved(Event, frozen=True, tag="version.saved"):
-    """Its text is a document of its own: the stream stays small, and is read whole by every process."""
+    """A version was saved. Its text is a separate document, because every process reads the whole stream."""
 
     dialect: str
     name: str
     version: str
     hash: str
     about: Raw = values.NULL
-    """An `About`; folding need not look into it."""
+    """An `About`, undecoded: folding does not need it."""
     patches: int = 0
-    """How many patches lie between its text and a version whose text is whole."""
+    """The number of patches between its text and a version whose text is whole."""
     offers: tuple[str, ...] = ()
     """Other names under which parts of it can be started."""
 
 
 class TagMoved(Event, frozen=True, tag="tag.moved"):
-    """Also put on a version for the first time."""
+    """A tag was moved, or set for the first time."""
 
     name: str
     tag: str
@@ -45,7 +45,8 @@ class TagRemoved(Event, frozen=True, tag="tag.removed"):
 
 
 class DefinitionDeleted(Event, frozen=True, tag="definition.deleted"):
-    """Nobody can start it any more. Its versions stay, for the runs that they started, and come back with another."""
+    """A definition was deleted and can't be started any more. Its versions stay for the runs they started, and come
+    back when the name is saved again."""
 
     name: str
 

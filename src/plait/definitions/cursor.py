@@ -1,4 +1,4 @@
-"""Reads one JSON object that people wrote, field by field, and notes what is wrong instead of stopping at it.
+"""Reads one JSON object that people wrote, field by field, and notes each flaw instead of stopping at it.
 
     cursor = Cursor(sent)
     cursor.only(("nodes", "name"))
@@ -7,8 +7,8 @@
     if cursor.notes:
         raise InvalidDefinition("graph.invalid", cursor.notes)
 
-A field that is absent, null or empty gives its default; a wrong one is noted, and gives its default too, so that
-reading goes on and one answer names every flaw.
+A field that is absent, null or empty has its default; a wrong one is noted and has its default too, so that reading
+continues and one answer names every flaw.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ S = TypeVar("S", bound=str)
 
 
 class Cursor:
-    """One object of the document: its place in it, and the list that takes the flaws of the whole."""
+    """One object of the document, with its place there and the list that collects the flaws of the whole document."""
 
     def __init__(self, data: dict[str, Any], pointer: str = "", notes: list[Note] | None = None) -> None:
         self.data = data
@@ -32,27 +32,27 @@ class Cursor:
 
     @property
     def full(self) -> bool:
-        """Enough flaws are noted; what has not been read yet may be left out."""
+        """Whether enough flaws are noted, so that the rest need not be read."""
         return len(self.notes) >= MOST
 
     def note(self, field: str, what: str, fix: str, code: str = "") -> None:
-        """`code` where the dialect has one for this sort of flaw, other than that of the whole."""
+        """Notes a flaw. `code`: the dialect's code for this kind of flaw, if it is not that of the whole."""
         self.notes.append(Note(self.at(field), what, fix, code))
 
     def at(self, field: str) -> str:
         return f"{self.pointer}/{escape(field)}" if field else self.pointer
 
     def inside(self, field: str) -> Cursor:
-        """For notes on parts of a field."""
+        """Returns a cursor for notes on parts of a field."""
         return Cursor({}, self.at(field), self.notes)
 
     def has(self, field: str) -> bool:
-        """Whether it says anything: clients of other languages send empty values for none."""
+        """Whether the field is present and not empty: clients of other languages send empty values for absent ones."""
         value = self.data.get(field)
         return value is not None and value is not False and value != "" and value != 0
 
     def only(self, known: Iterable[str]) -> None:
-        """Notes fields that mean nothing: most are typing errors."""
+        """Notes unknown fields: most are typing errors."""
         known = sorted(known)
         for field in self.data:
             if field not in known and not self.full:
@@ -89,7 +89,7 @@ class Cursor:
         return default
 
     def choice(self, field: str, allowed: Sequence[S]) -> S:
-        """One of the allowed words; the first is the default."""
+        """Reads one of the allowed words; the first is the default."""
         value = self.data.get(field)
         if value is None or value == "":
             return allowed[0]
@@ -100,7 +100,7 @@ class Cursor:
         return allowed[0]
 
     def child(self, field: str) -> Cursor | None:
-        """The object in a field, if there is one."""
+        """Returns a cursor for the object in a field, if there is one."""
         value = self.data.get(field)
         if isinstance(value, dict):
             return Cursor(cast("dict[str, Any]", value), self.at(field), self.notes)
@@ -117,7 +117,7 @@ class Cursor:
         return []
 
     def objects(self, field: str) -> list[Cursor]:
-        """A list of objects, each at its own place; what is no object is noted and left out."""
+        """Reads a list of objects, each with its own place; notes and leaves out items of other types."""
         found: list[Cursor] = []
         place = self.inside(field)
         for index, item in enumerate(self.items(field)):
@@ -128,7 +128,7 @@ class Cursor:
         return found
 
     def names(self, field: str) -> list[str]:
-        """A list of strings; what is none is noted and left out."""
+        """Reads a list of strings; notes and leaves out items of other types."""
         found: list[str] = []
         for index, item in enumerate(self.items(field)):
             if isinstance(item, str):
@@ -138,7 +138,7 @@ class Cursor:
         return found
 
     def texts(self, field: str) -> dict[str, str]:
-        """An object of strings."""
+        """Reads an object of strings."""
         inner = self.child(field)
         return {key: inner.text(key) for key in inner.data} if inner is not None else {}
 

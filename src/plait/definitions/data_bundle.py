@@ -1,5 +1,5 @@
-"""What dialects have in common whose definitions are data: saved or given, never loaded as code. Their runs need no
-life of the bundle's own."""
+"""The common base of dialects whose definitions are data: saved or given, never loaded as code. Their bundles have
+nothing to start or stop for their runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ M = TypeVar("M", bound=Restorable)
 
 class DataBundle(Generic[M]):
     def describe(self) -> list[Description]:
-        """What is loaded: nothing."""
+        """Returns the loaded definitions: none."""
         return []
 
     def returns(self, definition: str, version: str | None) -> Any:

@@ -1,7 +1,7 @@
 """`engine.definitions`: what can be started, in which versions, and under which tags.
 
 A version comes from one of three places. Code is *loaded* by this process: its dialect describes it. Code that some
-process had loaded once is *remembered*, so that its text can be read and compared long after it is gone. What is
+process has loaded is *remembered*, so that its text can be read and compared long after it is gone. A definition
 written as JSON or as source text is *saved* in a namespace. A tag is a name that people move from one version to
 another.
 """
@@ -50,10 +50,10 @@ class Definitions:
         self._clock = clock
         self._library = Library(records, clock)
         self.uploads = Uploads(records, clock)
-        """Texts that definitions refer to by their content."""
+        """Texts that definitions refer to by content hash."""
 
     async def remember(self) -> None:
-        """Keeps what is loaded now, for the time when it is not."""
+        """Stores descriptions of the code that is loaded now, for the time when it no longer is."""
         loaded = [description for found in self._loaded().values() for description in found]
 
         def new(index: Index) -> Texts:
@@ -77,17 +77,17 @@ class Definitions:
         breaking: bool = False,
         expected: str | None = None,
     ) -> Saved:
-        """Keeps a definition that its dialect can read, as JSON or as source text; durable when this returns. The
-        version is `label`, or else the next number. To save the same again changes nothing. With `expected`, only if
+        """Saves a definition that its dialect can read, as JSON or as source text; durable when this returns. The
+        version is `label`, or else the next number. Saving the same again changes nothing. With `expected`, only if
         that is the version that the plain name means."""
         check_namespace(namespace)
         self._check_new(dialect, check_name(name), body, source)
         values.text("the source", source, max_length=values.MAX_BYTES)
         text = values.encode(body)
-        plain = values.decode(text)  # as it will be read
+        plain = values.decode(text)  # as readers will get it
         if not isinstance(plain, dict | None):
             raise InvalidInput("definitions.bad_content", f"`{name}` is not a JSON object", fix="send an object")
-        if len(bytes(text)) > LONG:  # others would have to wait
+        if len(bytes(text)) > LONG:  # it would block the event loop
             digest = await asyncio.to_thread(content_hash, plain, source)
         else:
             digest = content_hash(plain, source)
@@ -114,9 +114,9 @@ class Definitions:
         expected: str | None = None,
         namespace: str = DEFAULT_NAMESPACE,
     ) -> Saved:
-        """Saves what the plain name means, changed by these operations (RFC 6902; `/nodes/<id>` stands for a node), as
-        the next version: the next minor number, or the next major one if it is `breaking`. Runs that exist go on as
-        they are. With `expected`, only if that is the version it means."""
+        """Applies operations (RFC 6902; `/nodes/<id>` stands for a node) to the version that the plain name means, and
+        saves the result as the next version: the next minor number, or the next major one if `breaking`. Existing
+        runs continue unchanged. With `expected`, only if that is the version that the plain name means."""
         while True:
             base = await self._current(name, namespace)
             check_expected(name, MAIN, base.version, expected)
@@ -128,12 +128,12 @@ class Definitions:
                     raise
 
     async def diff(self, name: str, old: str, new: str, namespace: str = DEFAULT_NAMESPACE) -> list[Operation]:
-        """The operations that make one version into another."""
+        """Returns the operations that turn one version into another."""
         before, after = [(await self.version(name, each, namespace))[0] for each in (old, new)]
         return diff(before.content(), after.content())
 
     async def revision(self, namespace: str = DEFAULT_NAMESPACE) -> int:
-        """A number that grows with each change of what is saved there, by any process."""
+        """Returns a number that grows with each change of the saved definitions there, by any process."""
         return await self._library.revision(namespace)
 
     async def list(
@@ -144,7 +144,7 @@ class Definitions:
         after: str | None = None,
         limit: int | None = None,
     ) -> list[Definition]:
-        """By name; those past the name `after`, at most `limit` of them."""
+        """Lists definitions by name: those past the name `after`, at most `limit` of them."""
         overview = await self._overview(namespace)
         names = (name for name in overview.names() if after is None or name > after)
         found = (overview.definition(name) for name in names)
@@ -154,16 +154,16 @@ class Definitions:
         return (await self._overview(namespace)).definition(name)
 
     async def version(self, name: str, version: str, namespace: str = DEFAULT_NAMESPACE) -> tuple[Description, Version]:
-        """One version by its label, its hash or a tag: what it is, and when it was first seen. Runs may have started
-        from one that was deleted since: it can be read, too."""
+        """Returns one version by its label, its hash or a tag: its description, and when it was first seen. A version
+        that was deleted can be read as well, because runs may have started from it."""
         known = (await self._overview(namespace)).version(name, version, deleted=True)
         text = known.description or await self._library.document(known.namespace, name, known.entry)
         return text, known.version()
 
     async def find(self, reference: str, namespace: str = DEFAULT_NAMESPACE) -> Description | None:
-        """What is saved as `name` (the version of its tag `main`, or else its newest), or as `name@` and a version, a
-        tag or the beginning of a hash. None if nothing of that name is saved in the namespace; a dialect may have it
-        loaded."""
+        """Finds what is saved as `name` (the version of its tag `main`, or else its newest), or as `name@` and a
+        version, a tag or the beginning of a hash. None if nothing with that name is saved in the namespace; a dialect
+        may still have it loaded."""
         name, at = parse(reference)
         saved = await self._library.index(namespace)
         history = saved.history(name)
@@ -177,8 +177,8 @@ class Definitions:
         return await self._library.document(namespace, name, entry)
 
     async def pinned(self, label: str, namespace: str, dialect: str = "") -> tuple[Description | None, str]:
-        """What `name@` and a tag, a version or a hash leads to: a saved definition, if there is one (of `dialect`, if
-        it is said); and else the loaded version, whose tag is resolved."""
+        """Resolves `name@` and a tag, a version or a hash: to a saved definition, if there is one (of `dialect`, if
+        given), otherwise to the label of the loaded version."""
         name, at = parse(label)
         history = (await self._library.index(namespace)).history(name)
         entry = None if at is None else _saved_entry(name, at, history)
@@ -187,12 +187,12 @@ class Definitions:
         return await self._library.document(namespace, name, entry), label
 
     async def resolve(self, label: str, namespace: str = DEFAULT_NAMESPACE) -> str:
-        """`name@tag` as `name@version`; anything else as it is."""
+        """Resolves `name@tag` to `name@version`; returns anything else unchanged."""
         name, at = parse(label)
         return label if at is None else self._loaded_label(label, (await self._library.index(namespace)).history(name))
 
     async def unknown(self, label: str, namespace: str, refusal: PlaitError) -> PlaitError:
-        """The refusal of a dialect that has no such name, with what else is there to be meant."""
+        """Adds to a dialect's refusal of an unknown name what else the caller may have meant."""
         index = await self._library.index(namespace)
         check_one_owner(parse(label).name, index)
         saved = sorted(index.names())
@@ -203,9 +203,9 @@ class Definitions:
         return NotFound(refusal.code, refusal.what, why=why, fix=fix)
 
     async def delete(self, name: str, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None) -> None:
-        """Nobody sees or starts what is saved as `name` any more, and its tags are gone; durable when this returns.
-        Runs that exist go on with what they started with. To save the name again brings it back. With `expected`, only
-        if that is the version that the plain name means."""
+        """Deletes what is saved as `name`, and its tags: it is not listed and can't be started any more; durable when
+        this returns. Existing runs continue with their version. Saving the name again restores it. With `expected`,
+        only if that is the version that the plain name means."""
         overview = await self._own(name, namespace)
         overview.versions(name)
         await self._library.change(namespace, delete(name, expected))
@@ -215,7 +215,7 @@ class Definitions:
     async def tag(
         self, name: str, tag: str, version: str, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None
     ) -> Definition:
-        """Puts a tag on a version, or moves it there. With `expected`, only if that is the version it is on."""
+        """Sets or moves a tag to a version. With `expected`, only if the tag is on that version now."""
         check_tag(tag)
         overview = await self._own(name, check_namespace(namespace))
         target = overview.version(name, version).entry.version
@@ -232,17 +232,17 @@ class Definitions:
     async def undo(
         self, name: str, tag: str = MAIN, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None
     ) -> Definition:
-        """Puts a tag back to where it was before its last move."""
+        """Moves a tag back to where it was before its last move."""
         return await self._step(name, tag, "undo", namespace, expected)
 
     async def redo(
         self, name: str, tag: str = MAIN, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None
     ) -> Definition:
-        """Puts a tag forward again to where it was before the last undo."""
+        """Moves a tag forward again to where it was before the last undo."""
         return await self._step(name, tag, "redo", namespace, expected)
 
     async def tags(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> dict[str, str]:
-        """The versions that the tags of a name are on."""
+        """Returns the tags of a name with their versions."""
         return dict((await self.get(name, namespace)).tags)
 
     # -- details -------------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ class Definitions:
         check_own(name, await self._library.index(namespace))
         found = await self.find(name, namespace)
         if found is None:
-            (await self._overview(namespace)).versions(name)  # unknown, unless it is code
+            (await self._overview(namespace)).versions(name)  # raises if the name is unknown; code is fine
             raise InvalidInput(
                 "definitions.not_patchable", f"`{name}` is code, which has no JSON to patch", fix="change the code"
             )
@@ -290,7 +290,7 @@ class Definitions:
         return overview.definition(name)
 
     def _loaded_label(self, label: str, history: History) -> str:
-        """As its dialect knows it."""
+        """Returns the label as its dialect knows it."""
         name, at = parse(label)
         version = None if at is None else history.tags.get(at)
         if version is None:
@@ -299,7 +299,7 @@ class Definitions:
         return name if unlabelled else str(DefinitionRef(name, version))
 
     async def _own(self, name: str, namespace: str) -> Overview:
-        """For changes of a name; refuses one that only another definition has."""
+        """Returns the overview for changing a name; refuses a name that only another definition has."""
         overview = await self._overview(namespace)
         check_own(name, overview.saved)
         return overview
@@ -339,7 +339,7 @@ class Definitions:
 
 
 def _saved_entry(name: str, at: str, history: History) -> Entry | None:
-    """By a tag, a label or a hash."""
+    """Finds a saved version by a tag, a label or a hash."""
     saved = [Known(entry, "", None) for entry in history.versions]
     known = choose(name, saved, history.tags.get(at, at))
     return None if known is None else known.entry

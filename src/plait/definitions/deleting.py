@@ -1,4 +1,4 @@
-"""Deleting: a name is not there any more, for those who list, start or change definitions."""
+"""Deletes a name, so that it can't be listed, started or changed any more."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .tags import Decide, check_expected
 
 
 def delete(name: str, expected: str | None) -> Decide:
-    """Of what is saved. Code is there for as long as a process has it loaded."""
+    """Decides the deletion of a saved definition. Code exists for as long as a process has it loaded."""
 
     def decide(index: Index) -> list[Change]:
-        if index.past(name).deleted:  # while this one was on its way
+        if index.past(name).deleted:  # by another process meanwhile
             raise NotFound("definitions.unknown", f"there is no definition `{name}`", why="it was deleted")
         meant = current(index.history(name))
         if meant is None:

@@ -1,6 +1,6 @@
-"""The text of each version: one record, written once, and read when someone asks for that version.
+"""The text of each version: one record, written once, and read when that version is requested.
 
-records   definition  ""       code/order@v2/9f86d081…      code that was loaded by some process
+records   definition  ""       code/order@v2/9f86d081…      code that some process has loaded
           definition  default  graph/orders@v1.0/2c26b46b…  saved in a namespace
 """
 
@@ -20,7 +20,7 @@ _decoder = msgspec.json.Decoder(Description)
 
 
 async def put(records: Records, namespace: str, description: Description, at: Millis) -> None:
-    """Another process may have written the same: the id has the hash of its content."""
+    """Writes a text. Another process may have written the same one: the id contains the hash of its content."""
     record = Record(KIND, namespace, id_of(description), values.encode(description), at)
     await records.add(record)
 

@@ -1,4 +1,4 @@
-"""What is wrong with a definition that someone wrote: all of it at once, each flaw with its place."""
+"""The flaws of a definition that someone wrote: all of them at once, each with its place."""
 
 from __future__ import annotations
 
@@ -9,30 +9,29 @@ import msgspec
 from plait.kernel.errors import Flaw, InvalidInput
 
 MOST = 200
-"""Flaws that are told. Nobody reads more, and a definition that is wrong a hundred thousand times must not keep others
-waiting until each is described."""
+"""Maximum number of flaws to report. Nobody reads more, and describing a hundred thousand would block other work."""
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A flaw as its reader noted it, when it is not yet known how many there will be."""
+    """A flaw as its reader noted it, before the total number of flaws is known."""
 
     pointer: str
     what: str
     fix: str
     code: str = ""
-    """Where a dialect has one for each sort of flaw."""
+    """The code of this kind of flaw, if its dialect has one."""
 
     @property
     def message(self) -> str:
         return f"{self.what}; {self.fix}" if self.fix else self.what
 
     def flaw(self, code: str) -> Flaw:
-        """`code` is that of the whole refusal."""
+        """Makes the flaw. `code`: the code of the whole refusal, used if the note has none."""
         return Flaw(self.code or code, self.pointer, self.message)
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What an error says of several flaws: its text has room for the first."""
+    """The text of an error about several flaws, which has room for the first."""
 
     what: str
     fix: str
@@ -47,7 +46,7 @@ def summary(code: str, notes: Sequence[Note]) -> Summary:
 
 
 class InvalidDefinition(InvalidInput):
-    """It is no definition of its dialect. The text names the first flaw, `flaws` has the first `MOST`."""
+    """The definition is not valid in its dialect. The text names the first flaw, `flaws` has the first `MOST`."""
 
     def __init__(self, code: str, notes: Sequence[Note]) -> None:
         found = summary(code, notes)
@@ -55,10 +54,10 @@ class InvalidDefinition(InvalidInput):
 
 
 def escape(part: str) -> str:
-    """A key as a part of a JSON pointer."""
+    """Escapes a key as a part of a JSON pointer."""
     return part.replace("~", "~0").replace("/", "~1")
 
 
 def parts_of(pointer: str) -> list[str]:
-    """The keys of a JSON pointer."""
+    """Splits a JSON pointer into its keys."""
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]

@@ -1,7 +1,7 @@
-"""The hash of a definition's content: two that say the same have the same, however they were typed.
+"""The hash of a definition's content: equal definitions have equal hashes, however they were typed.
 
-JSON is hashed in the canonical form of RFC 8785: keys in order, no spaces, one way to write each number and string.
-Whole numbers beyond 2^53 keep all their digits, which the RFC can't write.
+JSON is hashed in the canonical form of RFC 8785: sorted keys, no spaces, one way to write each number and string.
+Integers beyond 2^53 keep all their digits, which the RFC can't express.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, cast
 
 _EXPONENT_FROM = 1e21
 _SMALL_AND_PLAIN = (-5, -6)
-"""Exponents that Python writes and JavaScript does not."""
+"""Exponents for which Python uses scientific notation and JavaScript does not."""
 
 
 def content_hash(body: Any, source: str = "") -> str:
-    """Of a definition in JSON, or else of its source text; in hexadecimal."""
+    """Hashes a definition in JSON, or else its source text; returns hexadecimal."""
     content = canonical(body) if body is not None else source.encode()
     return hashlib.sha256(content).hexdigest()
 
 
 def canonical(value: Any) -> bytes:
-    """A JSON value that has passed `values.encode`, in its canonical form."""
+    """Returns the canonical form of a JSON value that has passed `values.encode`."""
     return "".join(_write(value)).encode()
 
 
@@ -58,12 +58,12 @@ def _array(value: list[Any]) -> Iterator[str]:
 
 
 def _utf16(key: str) -> bytes:
-    """The RFC orders keys as JavaScript does."""
+    """The sort key: the RFC orders keys by UTF-16, as JavaScript does."""
     return key.encode("utf-16-be")
 
 
 def _number(value: float) -> str:
-    """As JavaScript writes it, which differs from Python in whole numbers and in small ones."""
+    """Formats a number as JavaScript does, which differs from Python for whole and for small numbers."""
     if value.is_integer() and abs(value) < _EXPONENT_FROM:
         return str(int(value))
     mantissa, has_exponent, exponent = repr(value).partition("e")

@@ -1,4 +1,4 @@
-"""All definitions of one namespace, without their texts: a fold of what happened to them, small enough for memory."""
+"""All definitions of one namespace, without their texts: a fold of its changes, small enough for memory."""
 
 from __future__ import annotations
 
@@ -24,36 +24,37 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     hash: str
     at: Millis
     patches: int = 0
-    """Between its text and a version whose text is whole."""
+    """The number of patches between its text and a version whose text is whole."""
     offers: tuple[str, ...] = ()
     """Other names under which parts of it can be started."""
     owner: str = ""
-    """The definition that it is a version of, where it was found by the name of an offer."""
+    """The definition that it is a version of, if it was found by an offered name."""
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The same label with another hash is another version."""
+        """Identifies the version: the same label with another hash is another version."""
         return self.dialect, self.version, self.hash
 
 
 class History(msgspec.Struct):
-    """One name. It may have tags alone: those of code, which is loaded and not saved. Changed by the fold only."""
+    """The history of one name. It may have only tags: those of code that is loaded and not saved. Only the fold may
+    change it."""
 
     versions: list[Entry] = []
     """Oldest first."""
     about: Raw = values.NULL
-    """Of the newest version. Kept as text: most are never looked at."""
+    """The `About` of the newest version. Kept undecoded: most are never read."""
     tags: dict[str, str] = {}
     undo: dict[str, list[str]] = {}
-    """By tag: where it was before, the latest last."""
+    """Earlier versions by tag, latest last."""
     redo: dict[str, list[str]] = {}
-    """By tag: what was undone since its last move, the latest last."""
+    """Versions that were undone since the last move, by tag, latest last."""
     deleted: bool = False
-    """What is saved is hidden until it is saved again. A label is never used twice, so its versions stay."""
+    """Whether it is hidden until it is saved again. A label is never reused, so its versions stay."""
     offer: str = ""
-    """Of a view of another name's history: the offer that was looked for."""
+    """The offered name, if this is a view of another name's history."""
     withdrawn: bool = False
-    """That offer is not in the version that the other name means now."""
+    """Whether the current version of that other name no longer offers it."""
 
     def told(self) -> About:
         about = values.decode(self.about, About | None) or About()
@@ -66,11 +67,11 @@ class History(msgspec.Struct):
 _decoder = msgspec.json.Decoder(dict[str, History])
 _NOTHING = History()
 _UNDONE = 100
-"""Moves of a tag that can be undone; older ones are in the stream."""
+"""Maximum number of moves of a tag that can be undone; older ones are only in the stream."""
 
 
 class Index:
-    """Changed by `apply` and `adopt` alone."""
+    """The index of a namespace; only `apply` and `adopt` change it."""
 
     def __init__(self, histories: dict[str, History] | None = None) -> None:
         self._histories = {} if histories is None else histories
@@ -80,8 +81,8 @@ class Index:
             self._note_offers(name, history.versions)
 
     def history(self, name: str) -> History:
-        """Empty for a name that nobody used, or that was deleted; not to be changed. Of a name that a definition
-        offers: the versions that do, with the tags that are on them."""
+        """Returns the history of a name, which must not be changed; empty for an unknown or deleted name. For a name
+        that a definition offers: the versions that offer it, with their tags."""
         found = self.past(name)
         if found.versions and not found.deleted:
             return found
@@ -91,13 +92,13 @@ class Index:
         return _NOTHING if found.deleted else found
 
     def readable(self, name: str) -> History:
-        """The same, also if it was deleted."""
+        """Like `history`, but also for a deleted name."""
         found = self.past(name)
         owners = sorted(self._owners.get(name, ()))
         return found if found.versions or len(owners) != 1 else self._offered(owners[0], name)
 
     def owners(self, name: str) -> list[str]:
-        """The definitions that offer a name."""
+        """Returns the definitions that offer a name."""
         return [each for each in sorted(self._owners.get(name, ())) if not self.past(each).deleted]
 
     def _offered(self, owner: str, name: str) -> History:
@@ -120,20 +121,20 @@ class Index:
                     self._owners.setdefault(offer, set()).add(name)
 
     def past(self, name: str) -> History:
-        """Also if it was deleted."""
+        """Returns a name's own history, also if it was deleted."""
         return self._histories.get(name, _NOTHING)
 
     def has(self, version: Description) -> bool:
         return (version.name, version.dialect, version.version, version.hash) in self._seen
 
     def names(self) -> Iterable[str]:
-        """Those that have versions, and were not deleted; and what they offer."""
+        """Yields the names that have versions and were not deleted, and the names that they offer."""
         own = {name for name, history in self._histories.items() if history.versions and not history.deleted}
         offered = (name for name in self._owners if name not in own and not self.history(name).withdrawn)
         return [*own, *(name for name in offered if self.history(name).versions)]
 
     def apply(self, change: Change, at: Millis) -> None:
-        """Saving the same version again changes nothing: it may have been read from an older record before."""
+        """Folds a change. A version that is known changes nothing: it may have come from an older record before."""
         history = self._histories.setdefault(change.name, History())
         match change:
             case VersionSaved():
@@ -157,7 +158,7 @@ class Index:
                 assert_never(change)
 
     def adopt(self, other: Index) -> None:
-        """Becomes as a snapshot says, all at once."""
+        """Takes over the state of a snapshot, all at once."""
         self._histories, self._seen, self._owners = other._histories, other._seen, other._owners
 
     def snapshot(self) -> Raw:
@@ -169,7 +170,7 @@ class Index:
 
 
 def current(history: History) -> Entry | None:
-    """The version that the plain name means: that of the tag `main`, or else the newest."""
+    """Returns the version that the plain name means: that of the tag `main`, or else the newest."""
     if history.withdrawn:
         return None
     main = history.tags.get(MAIN)

@@ -1,6 +1,6 @@
-"""What changed between two values, as the operations of a JSON Patch that makes the first into the second.
+"""Compares two values: returns the operations of a JSON Patch that turns the first into the second.
 
-Items of lists that have ids are compared by them, so that one node more is one operation.
+List items that have ids are compared by id, so that one more node is one operation.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _lists(before: Sequence[Any], after: Sequence[Any], pointer: str) -> Iterato
 
 
 def _by_id(items: Sequence[Any]) -> dict[str, Any] | None:
-    """None if not every item has an id of its own that can't be taken for an index."""
+    """Maps items by id; None unless every item has a unique id that can't be mistaken for an index."""
     found: dict[str, Any] = {}
     for item in items:
         id = id_of(item)

@@ -1,7 +1,7 @@
-"""JSON Patch, RFC 6902: all operations apply, or none does, and the value that is patched stays as it was.
+"""JSON Patch, RFC 6902: all operations apply or none does, and the original value is not modified.
 
-A part of a pointer that stands for an item of a list is its index, `-` for the end, or the item's id: so
-`/nodes/charge/retry` says what it means, and stays right when other nodes come and go.
+The part of a pointer for a list item is its index, `-` for the end, or the item's id: so `/nodes/charge/retry` is
+readable, and stays right when other nodes come and go.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FIELDS = frozenset({"op", "path", "from", "value"})
 
 
 class BadPatch(InvalidInput):
-    """An operation can't be applied. None was."""
+    """An operation can't be applied, so none was."""
 
     def __init__(self, index: int | None, what: str, fix: str = "") -> None:
         pointer = "/operations" if index is None else f"/operations/{index}"
@@ -34,7 +34,7 @@ class BadPatch(InvalidInput):
 
 
 class _Refused(Exception):
-    """By one operation, which does not know its number."""
+    """Raised by one operation, which does not know its number."""
 
     def __init__(self, what: str, fix: str = "") -> None:
         super().__init__(what)
@@ -43,7 +43,7 @@ class _Refused(Exception):
 
 
 def apply(value: Any, operations: object) -> Any:
-    """The patched value; refuses with `BadPatch`."""
+    """Returns the patched value; raises `BadPatch`."""
     found = copy.deepcopy(value)
     for index, operation in enumerate(_checked(operations)):
         try:
@@ -154,7 +154,7 @@ def _put(whole: Any, pointer: str, value: Any) -> Any:
 
 
 def _take(whole: Any, pointer: str) -> tuple[Any, Any]:
-    """What is left, and what was there."""
+    """Removes a value; returns the rest, and what was removed."""
     if not pointer:
         raise _Refused("the whole can't be removed")
     parent, last = _parent(whole, pointer)
@@ -178,7 +178,7 @@ def _parent(whole: Any, pointer: str) -> tuple[Any, str]:
 
 
 def _existing(parent: Any, part: str, pointer: str) -> Any:
-    """The key or index of a part that is there."""
+    """Returns the key or index of an existing part."""
     if isinstance(parent, dict):
         known = cast("dict[str, Any]", parent)
         if part in known:
@@ -196,7 +196,7 @@ def _existing(parent: Any, part: str, pointer: str) -> Any:
 
 
 def _insertion(items: list[Any], part: str, pointer: str) -> int:
-    """An index, the end, or the id of an item that is not there yet."""
+    """Returns where to insert: at an index, at the end, or at the end for the id of a new item."""
     if part == "-":
         return len(items)
     if _is_index(part):
@@ -221,7 +221,7 @@ def _by_id(items: Sequence[Any], id: str) -> int | None:
 
 
 def id_of(item: Any) -> str | None:
-    """How an item of a list is addressed by name; None if it has none."""
+    """Returns the id that addresses an item of a list; None if it has none."""
     if not isinstance(item, dict):
         return None
     found = next((value for key in _IDS if (value := cast("dict[str, Any]", item).get(key)) is not None), None)

@@ -1,11 +1,11 @@
 """The definitions of all namespaces, as this process knows them: each a stream of changes, folded into an index.
 
-Processes that share a database share its definitions. A writer reads on, decides, writes the text, and appends the
-change at the number that follows; if another process was faster it reads on and decides again. A version exists when
-its change does: a text without one was left by a writer that crashed or lost, and is never looked at.
+Processes that share a database share its definitions. A writer reads new changes, decides, writes the text, and appends
+its change at the next number; if another process was faster, it reads and decides again. A version exists once its
+change does: a text without a change was left by a writer that crashed or lost the race, and is never read.
 
-A snapshot of the index saves a new process from reading every change since the first: it reads two records, and then
-one for each question, to learn what others did. The oldest changes are deleted when a snapshot has them.
+With a snapshot of the index, a new process need not read every change since the first: it reads two records, and then
+one per call, to learn what others did. The oldest changes are deleted once a snapshot contains them.
 
     records   definitions/default   0000000000000001  [version.saved …]     the stream
               definitions.snapshot  latest            {sequence, index}     may be behind
@@ -31,26 +31,26 @@ from .materialised import Materialised
 from .older_records import older_changes
 
 CODE = ""
-"""The namespace of code, which is loaded by a process and belongs to none."""
+"""The namespace of loaded code, which belongs to no real namespace."""
 
 _STREAM = "definitions"
 
 Texts = tuple[Sequence[Description], Sequence[Change]]
-"""What to write for new versions: their texts, and the changes that make them exist."""
+"""The texts of new versions, and the changes that make them exist."""
 
 _changes: msgspec.json.Decoder[Change] = msgspec.json.Decoder(Change)
 
 
 @dataclass(slots=True)
 class _Shelf:
-    """What is known of one namespace."""
+    """The state of one namespace in this process."""
 
     index: Index
     follower: Follower[Change]
     writing: asyncio.Lock
-    """Writers of this process queue up, where they would only be refused by each other's appends."""
+    """Serializes the writers of this process, which would otherwise only conflict with each other's appends."""
     has_snapshot: bool
-    """The first one also holds what older releases wrote."""
+    """Whether a snapshot exists. The first one also contains what older releases wrote."""
 
 
 class Library:
@@ -62,25 +62,25 @@ class Library:
         self._materialised = Materialised(records)
 
     async def index(self, namespace: str) -> Index:
-        """As it is now, whoever changed it. It goes on changing."""
+        """Returns the current index, with the changes of all processes. Later changes modify it."""
         shelf = await self._shelf(namespace)
         await self._refresh(namespace, shelf)
         return shelf.index
 
     async def revision(self, namespace: str) -> int:
-        """The number of the last change."""
+        """Returns the number of the last change."""
         shelf = await self._shelf(namespace)
         await self._refresh(namespace, shelf)
         return shelf.follower.sequence
 
     async def document(self, namespace: str, name: str, entry: Entry) -> Description:
-        """One version, whole."""
+        """Reads one whole version."""
         id = documents.document_id(entry.dialect, entry.owner or name, entry.version, entry.hash)
         return (await self._materialised.get(namespace, id, chained=entry.patches > 0)).chosen(name)
 
     async def save(self, namespace: str, decide: Callable[[Index], Texts]) -> Index:
-        """Keeps new versions and the changes that go with them, all or none; durable when this returns. `decide` raises
-        to refuse, and is asked again if another process was faster."""
+        """Writes new versions and their changes, all or none; durable when this returns. `decide` raises to refuse, and
+        is called again if another process was faster."""
 
         async def write(index: Index) -> Sequence[Change]:
             texts, changes = decide(index)
@@ -91,7 +91,7 @@ class Library:
         return await self._append(namespace, write)
 
     async def change(self, namespace: str, decide: Callable[[Index], Sequence[Change]]) -> Index:
-        """The same for changes that have no text."""
+        """Like `save`, for changes without a text."""
 
         async def decided(index: Index) -> Sequence[Change]:
             return decide(index)
@@ -106,7 +106,7 @@ class Library:
                 before = shelf.follower.sequence
                 changes = await decide(shelf.index)
                 if shelf.follower.sequence != before:
-                    continue  # a reader of this process took in what others did, which was not decided on
+                    continue  # a reader folded changes of others after the decision
                 if await shelf.follower.append(changes):
                     break
             await self._keep(shelf)
@@ -130,11 +130,11 @@ class Library:
             return self._shelves[namespace]
 
     async def _load(self, namespace: str) -> _Shelf:
-        """As far as a snapshot goes; without one, what older releases wrote is what the stream begins with."""
+        """Loads the snapshot; without one, the stream begins with what older releases wrote."""
         stream = Stream(self._records, _STREAM, namespace, self._clock)
         found = await stream.snapshot()
         index, sequence = _index_of(found), 0 if found is None else found.sequence
-        if index is None:  # a damaged one is as good as none, while all that it holds can be read again
+        if index is None:  # a damaged snapshot counts as none, as long as all its changes can be read again
             found, index, sequence = None, Index(), 0
             for change, at in await older_changes(self._records, namespace):
                 index.apply(change, at)

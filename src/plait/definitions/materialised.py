@@ -1,4 +1,4 @@
-"""Versions as a whole: the text of one that was made by a patch holds the patch, and what it was made from.
+"""Whole versions: the text of a version made by a patch has the patch and the version that it applies to.
 
 orders@v1.0  {nodes: …}     ◄── orders@v1.1  base v1.0, operations     ◄── orders@v1.2  base v1.1, operations
 """
@@ -22,10 +22,10 @@ class Materialised:
     def __init__(self, records: Records) -> None:
         self._records = records
         self._recent: OrderedDict[tuple[str, str], Description] = OrderedDict()
-        """Of chains, which take several reads; versions never change."""
+        """Recently used versions with chains of patches, which take several reads; versions never change."""
 
     async def get(self, namespace: str, id: str, *, chained: bool) -> Description:
-        """`chained`: its text is not whole."""
+        """Returns a whole version. `chained`: its text is a patch."""
         if not chained:
             return await documents.get(self._records, namespace, id)
         key = (namespace, id)

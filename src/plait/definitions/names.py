@@ -1,6 +1,6 @@
-"""What a definition, a version and a tag may be called.
+"""Rules for the names of definitions, versions and tags.
 
-These are rules for what is saved from now on. What is only looked up is not checked: an impossible name is unknown.
+They apply to what is saved from now on. A lookup does not check them: an impossible name is simply unknown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TAG_LENGTH = 100
 
 
 def check_name(name: object) -> str:
-    """Letters, digits, `_`, `.` and `-`: it stands in addresses, in labels and before an `@`."""
+    """Allows letters, digits, `_`, `.` and `-`, because names are used in addresses, in labels and before an `@`."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InvalidInput(
             "definitions.bad_name",
@@ -27,7 +27,7 @@ def check_name(name: object) -> str:
 
 
 def check_version(version: object) -> str:
-    """The label that an author gives a version."""
+    """Checks the label that an author gives a version."""
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
         raise InvalidInput(
             "definitions.bad_version",

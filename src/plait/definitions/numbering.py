@@ -1,4 +1,4 @@
-"""How a version is called that is saved without a label, given those that are there."""
+"""Numbers a version that is saved without a label, given the existing ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _LABEL = re.compile(r"v([1-9]\d{0,8})\.(0|[1-9]\d{0,8})")
 
 
 def next_label(numbering: Numbering, taken: Iterable[str], base: str | None, *, breaking: bool = False) -> str:
-    """`base` is the version that the new one follows. What was undone keeps its label: none is used twice."""
+    """Returns the next label. `base`: the version that the new one follows. A version that was undone keeps its label;
+    none is used twice."""
     match numbering:
         case "count":
             return _next_number({*taken})

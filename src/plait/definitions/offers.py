@@ -1,5 +1,5 @@
-"""Names that definitions offer beside their own: the workflows of a program. They have the versions and tags of what
-holds them, which is what is saved, tagged and deleted."""
+"""Names that definitions offer besides their own: the workflows of a program. They share the versions and tags of the
+definition that contains them, which is what is saved, tagged and deleted."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .index import History, Index, last
 
 
 async def with_contents(bundle: Bundle, draft: Description, namespace: str) -> Description:
-    """A definition that is about to be saved, with what its dialect finds in it."""
+    """Adds to a definition that is about to be saved what its dialect finds in it."""
     if not isinstance(bundle, LooksInside):
         return draft
     given = draft.content()
     found = await bundle.contents(given, namespace)
-    if found.definition != given:  # a patch would not lead to it
+    if found.definition != given:  # the patch would not produce it
         draft = msgspec.structs.replace(
             draft, body=found.definition, source="", hash=content_hash(found.definition), patch=None
         )
@@ -33,7 +33,7 @@ async def with_contents(bundle: Bundle, draft: Description, namespace: str) -> D
 
 
 def check_own(name: str, index: Index) -> None:
-    """Refuses to change a name that only another definition has."""
+    """Refuses to change a name that only exists as a part of another definition."""
     owner = next((each.owner for each in index.history(name).versions), "")
     if owner:
         raise Conflict(
@@ -56,7 +56,7 @@ def check_one_owner(name: str, index: Index) -> None:
 
 
 def withdrawn(name: str, history: History) -> NotFound:
-    """A definition offered it once, and its current version does not."""
+    """Makes the error for a name that an earlier version of a definition offered and the current one does not."""
     found = last(history)
     owner, version = ("", "") if found is None else (found.owner, found.version)
     return NotFound(

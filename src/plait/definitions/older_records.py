@@ -1,6 +1,6 @@
-"""What releases before the stream of changes wrote: read as the changes that they would write today.
+"""Reads what releases before the stream of changes wrote, as the changes that they would write today.
 
-They kept the code they had loaded as documents, of no namespace, and each tag as a record that holds a version.
+They stored the code they had loaded as documents without a namespace, and each tag as a record with a version.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _version = msgspec.json.Decoder(str)
 
 
 async def older_changes(records: Records, namespace: str) -> list[tuple[Change, Millis]]:
-    """Oldest first."""
+    """Returns the changes, oldest first."""
     kind, read = (_TAG, _tag) if namespace else (documents.KIND, _document)
     found = [(read(record), record.at) async for record in _all(records, kind, namespace)]
     return sorted(found, key=lambda pair: pair[1])
@@ -47,7 +47,7 @@ def _tag(record: Record) -> Change:
 
 
 def _document(record: Record) -> Change:
-    """One that is damaged is listed all the same, by its id; whoever asks for its text is told."""
+    """Reads a document as a change. A damaged one is still listed, by its id; reading its text raises the error."""
     try:
         return saved(documents.read(record))
     except PlaitError:

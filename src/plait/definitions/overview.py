@@ -1,4 +1,4 @@
-"""All definitions that a namespace has at one moment: loaded, saved and remembered, seen as one."""
+"""All definitions of a namespace at one moment: loaded, saved and remembered ones together."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .numbering import MAIN
 from .versions import Known, choose, merged
 
 _SHOWN = 20
-"""Versions that an error names."""
+"""Maximum number of versions that an error names."""
 
 Loaded = Mapping[str, Sequence[Description]]
-"""By name, in the order of declaration."""
+"""Descriptions of loaded definitions by name, in the order of declaration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Overview:
         return sorted({*self.loaded, *self.saved.names(), *self.remembered.names()})
 
     def versions(self, name: str, *, deleted: bool = False) -> list[Known]:
-        """Oldest first; with `deleted`, also those of a definition that was deleted."""
+        """Returns a name's versions, oldest first; with `deleted`, also those of a deleted definition."""
         kept = {**self._kept(name), self.namespace: self.saved.readable(name)} if deleted else self._kept(name)
         found = merged(self.loaded.get(name, ()), kept, self.now)
         if not found:
@@ -44,7 +44,7 @@ class Overview:
         return found
 
     def version(self, name: str, wanted: str | None, *, deleted: bool = False) -> Known:
-        """By a tag, a label or a hash; None for the newest."""
+        """Finds a version by a tag, a label or a hash; None for the one that the plain name means."""
         versions = self.versions(name, deleted=deleted)
         if wanted is None:
             return self._meant(name, versions)
@@ -80,7 +80,7 @@ class Overview:
         return "" if found is None else found.version
 
     def _meant(self, name: str, versions: Sequence[Known]) -> Known:
-        """By the plain name: the newest; of what is saved, the one that has the tag `main`."""
+        """Returns the version that the plain name means: the newest; if it is saved, that of the tag `main`."""
         newest, main = _newest(versions), self.tags(name).get(MAIN)
         if main is None or newest.namespace == CODE:
             return newest
@@ -115,5 +115,5 @@ class Overview:
 
 
 def _newest(versions: Sequence[Known]) -> Known:
-    """The newest that can be started here, or else the newest."""
+    """Returns the newest version that can be started here, or else the newest."""
     return next((known for known in reversed(versions) if known.startable), versions[-1])

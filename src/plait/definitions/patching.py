@@ -1,4 +1,4 @@
-"""A new version by patch: what the current one says, changed, checked as if it had been written whole."""
+"""Makes a new version by a patch of the current one, checked as if it had been written whole."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .hashing import content_hash
 
 
 def patched(base: Description, operations: object, description: str) -> Description:
-    """The draft of the version that follows; refuses what can't be applied."""
+    """Returns the draft of the next version; refuses operations that can't be applied."""
     found = json_patch.apply(base.content(), operations)
-    body = values.decode(values.encode(found))  # as it will be read
+    body = values.decode(values.encode(found))  # as readers will get it
     if not isinstance(body, dict):
         raise InvalidInput(
             "definitions.bad_content", f"`{base.name}` would not be a JSON object", fix="patch its fields"
@@ -28,7 +28,7 @@ def patched(base: Description, operations: object, description: str) -> Descript
         operations=cast("list[dict[str, Any]]", msgspec.to_builtins(operations)),
         description=values.text("the description", description),
     )
-    whole = base.body is None  # what was saved as text has nothing that a patch could lead on from
+    whole = base.body is None  # a version saved as text can't be the base of a chain
     return msgspec.structs.replace(
         base, version="", hash=content_hash(body), source="", body=body, patch=None if whole else patch
     )

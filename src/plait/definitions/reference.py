@@ -1,4 +1,4 @@
-"""How a definition is named in text: `order`, or `order@` and a version, a tag or the beginning of a hash."""
+"""References to definitions in text: `order`, or `order@` and a version, a tag or the beginning of a hash."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ class DefinitionRef(NamedTuple):
 
 
 def parse(text: str) -> DefinitionRef:
-    """Any text can be looked up; one that names nothing is not found."""
+    """Parses any text; one that names nothing will simply not be found."""
     name, _, at = text.partition("@")
     return DefinitionRef(name, at or None)

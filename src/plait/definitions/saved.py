@@ -1,4 +1,4 @@
-"""What became of a definition that was saved."""
+"""The outcome of saving a definition."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from plait.api.definition import Version
 class Saved(msgspec.Struct, frozen=True):
     version: Version
     new: bool
-    """False if the newest version, or the one of that label, said the same already."""
+    """False if the newest version, or the one with that label, was already equal."""
     warnings: tuple[str, ...] = ()
-    """What its dialect found that is probably not meant."""
+    """Parts of it that its dialect considers probable mistakes."""

@@ -1,4 +1,4 @@
-"""Which version a definition becomes when it is saved, given those that are there."""
+"""Decides which version a definition becomes when it is saved, given the existing ones."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .numbering import MAIN, next_label
 from .tags import check_expected
 
 COMPACTED_AT = 20
-"""Patches in a row: the last of them is kept whole, so that reading a version never takes more steps."""
+"""Length of a chain of patches at which a version is stored whole, so that reading one never takes more steps."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What someone asks to be saved."""
+    """A request to save a definition."""
 
     draft: Description
-    """Whole, whatever it was made from; its version is not known yet."""
+    """The whole definition, even if it was made by a patch; its version is not decided yet."""
     label: str | None = None
     numbering: Numbering = "count"
     breaking: bool = False
     expected: str | None = None
-    """The version that the plain name must mean now."""
+    """The version that the plain name must mean now; None: any."""
 
     @property
     def follows_main(self) -> bool:
@@ -33,8 +33,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Saving:
-    """One definition on its way into a library. It is asked again when another process was faster, and remembers its
-    last answer."""
+    """Saves one definition into a library. It decides again if another process was faster, and keeps its last
+    decision."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -43,7 +43,7 @@ class Saving:
         self.new = False
 
     def decide(self, index: Index) -> tuple[list[Description], list[Change]]:
-        """The texts and the changes to write: none, if it is there."""
+        """Returns the texts and changes to write; none if an equal version exists."""
         history = index.past(self._draft.name)
         self._check_dialect(history)
         base = current(history)
@@ -61,7 +61,7 @@ class Saving:
         return self._written(history)
 
     def entry(self, index: Index) -> Entry:
-        """The version that it became, or was."""
+        """Returns the version that was saved, or the equal one that existed."""
         versions = reversed(index.past(self._draft.name).versions)
         return next(each for each in versions if (each.version, each.hash) == (self.version, self._draft.hash))
 
@@ -76,14 +76,15 @@ class Saving:
         return [saved(whole, patches), *main]
 
     def _restored(self, history: History) -> list[Change]:
-        """The same as before it was deleted is there again, as the version that it was."""
+        """Returns the changes that restore a deleted definition: the equal version keeps its label."""
         if not history.deleted:
             return []
         found = next(entry for entry in history.versions if entry.version == self.version)
         return self._changes(msgspec.structs.replace(self._draft, version=self.version), found.patches)
 
     def _known(self, history: History) -> Entry | None:
-        """Without a label only the current version counts: to save what an older one said makes that the newest."""
+        """Finds an equal version. Without a label, only the current version counts: saving the content of an older one
+        again makes a new version."""
         label, draft = self._request.label, self._draft
         if label is None:
             found = current(history) if self._request.follows_main else last(history)
@@ -105,7 +106,7 @@ class Saving:
 
 
 def _patches(history: History, whole: Description) -> int:
-    """How long its chain of patches is: 0 if its text is kept whole."""
+    """Returns the length of its chain of patches; 0 if its text is stored whole."""
     if whole.patch is None:
         return 0
     key = (whole.dialect, whole.patch.base, whole.patch.base_hash)

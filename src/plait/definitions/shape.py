@@ -1,7 +1,7 @@
 """Reads JSON by the structures of a language, and notes every part that does not fit instead of stopping at it.
 
-What is wrong takes its default, so that reading goes on and one answer names all flaws; a part that is required and
-has none makes its whole object unreadable, which then is left out.
+A wrong part gets its default, so that reading continues and one answer names all flaws. A wrong part without a default
+makes its whole object unreadable, which is then left out.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from .flaws import MOST, Note, escape
 from .nearest import nearest
 
 _MISSING: Any = object()
-"""What can't be read and has no default."""
+"""Stands for a value that can't be read and has no default."""
 
 
 class ShapeReader:
-    """Reads the parts of one definition; its `notes` are the flaws of all of them."""
+    """Reads the parts of one definition; `notes` collects the flaws of all of them."""
 
     def __init__(self, code: str, other_words: Mapping[str, str] | None = None) -> None:
-        """`other_words` is what other systems call a field, where no spelling is near enough to find it."""
+        """`other_words`: other systems' names of fields, where they are too different to be found by spelling."""
         self.notes: list[Note] = []
         self._code = code
         self._other_words = other_words or {}
 
     def object(self, struct: type[msgspec.Struct], data: Mapping[str, Any], pointer: str, owner: str) -> Any:
-        """`owner` begins every message, such as "node `A`: "; None if it can't be read."""
+        """Reads an object; None if it can't be read. Every message begins with `owner`, such as "node `A`: "."""
         found = self._struct(_info(struct), data, _Place(pointer, "", owner))
         return None if found is _MISSING else found
 
     @property
     def full(self) -> bool:
-        """Enough flaws are noted; what has not been read yet may be left out."""
+        """Whether enough flaws are noted, so that the rest need not be read."""
         return len(self.notes) >= MOST
 
     def note(self, pointer: str, what: str, fix: str = "") -> None:
@@ -73,7 +73,7 @@ class ShapeReader:
         return _MISSING if _MISSING in found.values() else info.cls(**found)
 
     def _field(self, field: inspect.Field, data: Mapping[str, Any], at: _Place) -> Any:
-        """Null means something where the structure says so, and else that the field is absent."""
+        """Reads a field. Null counts as absent, unless the structure gives it a meaning."""
         name = field.encode_name
         value = data.get(name)
         if value is not None:
@@ -104,7 +104,7 @@ class ShapeReader:
         return {key: item for key, item in read.items() if item is not _MISSING}
 
     def _union(self, info: inspect.UnionType, value: Any, at: _Place) -> Any:
-        """The member that takes this sort of JSON; its own flaws are noted."""
+        """Reads the value as the member that takes this kind of JSON, and notes that member's flaws."""
         members = [each for each in map(_bare, info.types) if not isinstance(each, inspect.NoneType)]
         for member in members:
             if _takes(member, value):
@@ -128,7 +128,7 @@ class ShapeReader:
 class _Place(msgspec.Struct, frozen=True):
     pointer: str
     path: str
-    """Below the owner, as people write it."""
+    """The path below the owner, as people write it."""
     owner: str
 
     def inside(self, name: str) -> _Place:
@@ -158,7 +158,7 @@ def _takes_null(info: inspect.Type) -> bool:
 
 
 def _takes(info: inspect.Type, value: Any) -> bool:
-    """Whether this is the sort of JSON that the type is written as; its parts may still be wrong."""
+    """Whether the type is written as this kind of JSON; its parts may still be wrong."""
     match info:
         case inspect.StructType() | inspect.DictType():
             return isinstance(value, dict)
@@ -232,7 +232,7 @@ def _wanted_integer(info: inspect.IntType) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value in a message: short ones as they are."""
+    """Formats a value for a message: short ones unchanged."""
     match value:
         case None:
             return "nothing"

@@ -1,4 +1,4 @@
-"""Tags: names that people move from one version to another, back, and forth again."""
+"""Tags: names that people move from one version to another, with undo and redo."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def move(name: str, tag: str, target: str, expected: str | None) -> Decide:
 
 
 def step(name: str, tag: str, way: Literal["undo", "redo"], expected: str | None) -> Decide:
-    """Back to where it was before its last move; or forward to where it was before that."""
+    """Moves a tag back to where it was before its last move, or forward to where it was before the last undo."""
 
     def decide(index: Index) -> list[Change]:
         history = index.history(name)
@@ -51,7 +51,7 @@ def remove(name: str, tag: str) -> Decide:
 
 
 def check_expected(name: str, tag: str, now: str | None, expected: str | None) -> None:
-    """`expected` is the version that the caller saw; None if that does not matter."""
+    """Refuses if the tag is not on `expected`, the version that the caller saw; None: any."""
     if expected is not None and now != expected:
         raise Stale(
             "definitions.tag_moved",

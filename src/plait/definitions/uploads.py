@@ -1,4 +1,4 @@
-"""Texts that definitions refer to by their content, `cas://sha256:…`: configs, schemas, code. Kept by namespace.
+"""Texts that definitions refer to by content hash, `cas://sha256:…`: configs, schemas, code. Stored by namespace.
 
 records   upload  default  9f86d081…  "{…}"
 """
@@ -30,8 +30,8 @@ class Uploads:
         self._clock = clock
 
     async def put(self, content: bytes, namespace: str = DEFAULT_NAMESPACE, *, hash: str | None = None) -> str:
-        """Keeps a text; durable when this returns. Its reference is the answer, which follows from its content;
-        `hash` is what the caller takes for its SHA-256."""
+        """Stores a text and returns its reference, which follows from the content; durable when this returns. `hash` is
+        the SHA-256 that the caller expects."""
         check_namespace(namespace)
         found = hashlib.sha256(content).hexdigest()
         if hash is not None and hash.removeprefix("sha256:") != found:
@@ -50,7 +50,7 @@ class Uploads:
         return f"cas://sha256:{found}"
 
     async def load(self, references: frozenset[str], namespace: str) -> dict[str, str]:
-        """By reference; those that are not stored, or no references at all, are left out."""
+        """Returns texts by reference; leaves out those that are not stored, and texts that are no references."""
         known = {each: match[1] for each in sorted(references) if (match := _REFERENCE.fullmatch(each))}
         found = await asyncio.gather(*(self._records.get(_KIND, namespace, hash) for hash in known.values()))
         pairs = zip(known, found, strict=True)

@@ -1,4 +1,4 @@
-"""The versions of one name, wherever they are from: in one order, and found by label or hash."""
+"""The versions of one name from all sources: in one order, and found by label or hash."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .index import Entry, History
 from .library import CODE
 
 _SHORTEST_HASH = 6
-"""Characters; a shorter beginning would soon belong to several."""
+"""Minimum length of the beginning of a hash; a shorter one would soon be ambiguous."""
 
 
 class Known(NamedTuple):
     entry: Entry
     namespace: str
-    """Whose library keeps its text."""
+    """The namespace whose library stores its text."""
     description: Description | None
-    """Of code that this process has loaded."""
+    """The description, if it is code that this process has loaded."""
 
     @property
     def startable(self) -> bool:
@@ -39,8 +39,8 @@ class Known(NamedTuple):
 
 
 def merged(loaded: Sequence[Description], kept: Mapping[str, History], now: Millis) -> list[Known]:
-    """Oldest first; of one age, what is loaded comes last and in the order of its declaration. `kept` has the history
-    of the name in each namespace that counts."""
+    """Merges versions, oldest first; among equal ages, loaded ones come last, in the order of declaration. `kept` has
+    the history of the name in each namespace that counts."""
     found: dict[tuple[str, str, str], tuple[Millis, Known]] = {}
     for namespace, history in kept.items():
         ages = accumulate((entry.at for entry in history.versions), max)  # clocks differ, the order of saving counts
@@ -54,7 +54,7 @@ def merged(loaded: Sequence[Description], kept: Mapping[str, History], now: Mill
 
 
 def choose(name: str, versions: Sequence[Known], wanted: str) -> Known | None:
-    """By its label, its hash or the beginning of that; the newest, if a label was used again."""
+    """Finds a version by its label, its hash or the beginning of the hash; the newest, if a label was used again."""
     newest_first = versions[::-1]
     for known in newest_first:
         if wanted in (known.entry.version, known.entry.hash):

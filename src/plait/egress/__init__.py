@@ -1,4 +1,4 @@
-"""The one guarded client through which all HTTP that workflows cause goes out."""
+"""The guarded client that sends all HTTP requests of workflows."""
 
 from .client import Egress
 from .messages import Headers, Request, Response

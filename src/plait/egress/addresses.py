@@ -1,7 +1,7 @@
 """Which addresses are closed, and why: from the IANA registries of special-purpose addresses.
 
-IPv6 is closed except for global unicast, so that a new special range is closed before we hear of it. An IPv6
-address that carries an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) must pass for both.
+IPv6 is closed except for global unicast, so that new special ranges are closed before we know them. An IPv6 address
+that embeds an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) must pass for both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOCAL = _table(
     private="10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7",
     carrier_grade_NAT="100.64.0.0/10",
 )
-"""What a developer's machine and network use: `private=True` opens these."""
+"""Networks of a developer's machine and local network: `private=True` opens these."""
 
 _SPECIAL = _table(
     unspecified="0.0.0.0/8 ::/128",
@@ -38,7 +38,7 @@ _SPECIAL = _table(
     NAT64="64:ff9b::/96 64:ff9b:1::/48",
     _6to4="192.88.99.0/24 2002::/16",
 )
-"""Never a web service: link-local holds the clouds' metadata services."""
+"""Networks without legitimate web services: link-local has the clouds' metadata services."""
 
 _GLOBAL_IPV6 = IPv6Network("2000::/3")
 _COMPATIBLE = IPv6Network("::/96")
@@ -47,7 +47,7 @@ _ISATAP = (0x0000_5EFE, 0x0200_5EFE)
 
 
 def closed(address: Address, *, private: bool) -> str | None:
-    """Why an address is closed, in a word or two; None if it is open."""
+    """Returns why an address is closed, in a word or two; None if it is open."""
     for network, kind in _LOCAL:
         if address in network:
             return None if private else kind
@@ -60,7 +60,7 @@ def closed(address: Address, *, private: bool) -> str | None:
 
 
 def carried(address: Address) -> Iterator[Address]:
-    """The address, and the IPv4 addresses that it carries inside."""
+    """Yields the address and the IPv4 addresses embedded in it."""
     yield address
     if isinstance(address, IPv4Address):
         return

@@ -1,7 +1,7 @@
-"""Bodies of answers, read under a limit: as received, and again after decompression.
+"""Reads bodies of answers under a limit: as received, and again after decompression.
 
-Decompression goes on in small pieces, each counted before the next is made, so that a bomb costs one piece
-more than the limit and not its own size.
+Decompression works in small pieces, each counted before the next is made, so that a bomb costs one piece more than
+the limit and not its full size.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Meter:
 
 
 async def read_body(stream: AsyncIterable[bytes], headers: Headers, *, limit: int, meter: Meter) -> bytes:
-    """The whole body, decompressed."""
+    """Reads the whole body, decompressed."""
     _refuse_early(headers, limit)
     decoder = _decoder(headers)
     parts: list[bytes] = []
@@ -42,7 +42,7 @@ async def read_body(stream: AsyncIterable[bytes], headers: Headers, *, limit: in
                 raise _too_large(limit)
             parts.append(piece)
             if len(piece) == _PIECE:
-                await asyncio.sleep(0)  # others want to run while a large body is unpacked
+                await asyncio.sleep(0)  # lets other tasks run while a large body is decompressed
     decoder.finish()
     return b"".join(parts)
 

@@ -1,8 +1,8 @@
-"""The guarded client: read the URL, ask the rules, resolve once, ask again, connect to exactly that address.
+"""The guarded client: parse the URL, check the rules, resolve once, check again, connect to exactly that address.
 
     URL ── parse ──> Target ── rules ──> resolve ── rules ──> pinned address ── exchange ──> Response
                         ^                                                          │
-                        └────────────────────── redirect: all of it again ─────────┘
+                        └────────────────────── redirect: everything again ────────┘
 
 One client serves one event loop. It takes nothing from the environment: no proxies, no `.netrc`, no cookies.
 """
@@ -79,28 +79,28 @@ class Egress:
 
     @cached_property
     def _transport(self) -> Transport:
-        """Made with the first request: who sends none need not have an HTTP client installed."""
+        """Created with the first request: without requests, no HTTP client needs to be installed."""
         with extra("http", "HTTP"):
             from .transport import Transport
         return Transport(self._settings, self._trust)
 
     def check(self, url: str) -> None:
-        """Raises what `send` would raise for a URL before it looks anything up: for when a definition is registered."""
+        """Raises what `send` would raise for a URL before any lookup; used when a definition is registered."""
         self._rules.admit(parse_url(url))
 
     async def admitted(self, host: str, port: int) -> list[Address]:
-        """The addresses of a host, for who must connect by another client's means; they are checked like any."""
+        """Returns the checked addresses of a host, for callers that must connect with another client."""
         return await self._admitted(
             parse_url(f"https://[{host}]:{port}/" if ":" in host else f"https://{host}:{port}/")
         )
 
     @property
     def tls_context(self) -> SSLContext:
-        """Whose certificates are believed."""
+        """Returns the TLS context with the trusted certificate authorities."""
         return self._trust.context
 
     async def send(self, request: Request) -> Response:
-        """The answer, whatever its status; or an error that says whether to try again."""
+        """Returns the answer, whatever its status; raises an error that tells whether to retry."""
         sending = self._prepare(request)
         try:
             async with asyncio.timeout(sending.seconds):
@@ -140,7 +140,7 @@ class Egress:
         )
 
     async def _ask(self, sending: Sending, hop: Hop, redirects: int) -> Response | Hop:
-        """One hop: its addresses are found once and checked, and only those are talked to."""
+        """Sends one hop: its addresses are resolved once and checked, and only those are connected to."""
         addresses = await self._admitted(hop.target)
         return await self._transport.ask(sending, hop, addresses, redirects)
 
@@ -172,7 +172,7 @@ class Egress:
         return headers, body
 
     def _propagated(self) -> dict[str, str]:
-        """Work goes on untraced rather than not at all."""
+        """Returns headers that propagate the trace. If that fails, the request is sent without them."""
         carrier: dict[str, str] = {}
         if self._propagate is not None:
             try:

@@ -1,8 +1,8 @@
 """Connections, pooled by place: scheme, name, port and the one address that the name was pinned to.
 
-A pool's network knows a single address, so nothing above it can make it connect anywhere else; TLS verifies the
-name. The name is part of the key too: a connection that was verified for one name must not serve another
-that happens to be at the same address.
+A pool's network knows a single address, so nothing above it can make it connect anywhere else; TLS verifies the name.
+The name is part of the key as well: a connection verified for one name must not serve another name at the same
+address.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Connections:
-    """A bounded number of connections in use, and a bounded number that idle for a while."""
+    """A bounded number of connections in use, and a bounded number that stay idle for a while."""
 
     def __init__(self, settings: EgressSettings, trust: Trust) -> None:
         self._settings = settings
         self._trust = trust
         self._slots = asyncio.Semaphore(settings.max_connections)
         self._pools: dict[Place, _Pool] = {}
-        """The one used last is at the end."""
+        """The pools by place; the most recently used is last."""
         self._alarm: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def use(self, target: Target, address: Address) -> AsyncGenerator[Connection]:
-        """A turn on a connection to a place; whoever has to wait for one place holds up no other."""
+        """Provides a connection to a place; waiting for one place does not delay requests to others."""
         place = Place(target.scheme, target.host, target.port, str(address))
         pool = self._pools.get(place) or _Pool(asyncio.Semaphore(self._settings.max_connections_per_address))
         self._pools[place] = self._pools.pop(place, pool)
@@ -89,7 +89,8 @@ class Connections:
             self._alarm = asyncio.get_running_loop().call_later(self._settings.keep_alive, self._tidy_later)
 
     def _take_stale(self) -> list[_Pool]:
-        """Pools that nobody has used for a while, and the oldest ones if too many connections idle."""
+        """Removes and returns pools that have been unused for a while, and the oldest ones if too many connections are
+        idle."""
         now = asyncio.get_running_loop().time()
         free = [(place, pool) for place, pool in self._pools.items() if pool.users == 0]
         surplus = sum(len(pool.idle) for _, pool in free) - self._settings.max_idle_connections
@@ -114,20 +115,21 @@ class _Connection(msgspec.Struct, frozen=True):
 
     @property
     def usable(self) -> bool:
-        """It waits for a request, and the other side has not hung up."""
+        """Whether it is idle and the other side has not closed it."""
         return self.http.is_available() and not self.http.has_expired()
 
     async def aclose(self) -> None:
-        """Whatever state it is in: a request may have been given up in the middle."""
+        """Closes it in any state: a request may have been abandoned halfway."""
         await self.network.aclose()
 
 
 class _Pool(msgspec.Struct):
-    """Not httpcore's: a request that is cancelled at the wrong moment never gives its connection back there."""
+    """The connections to one place. In httpcore's pool, a request cancelled at the wrong moment never returns its
+    connection."""
 
     slots: asyncio.Semaphore
     idle: list[_Connection] = []
-    """The one used last is at the end."""
+    """Idle connections; the most recently used is last."""
     users: int = 0
     used: float = 0.0
 
@@ -151,7 +153,7 @@ class _Pool(msgspec.Struct):
 
 
 class _PinnedNetwork(httpcore.AsyncNetworkBackend):
-    """A network on which there is only one machine. It knows the streams that it gave to its connection."""
+    """A network with only one machine. It keeps the streams that it gave to its connection."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -177,7 +179,7 @@ class _PinnedNetwork(httpcore.AsyncNetworkBackend):
 
 
 class _Stream(httpcore.AsyncNetworkStream):
-    """A connection that is also closed when its TLS handshake is cancelled."""
+    """A stream that is also closed if its TLS handshake is cancelled."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
         self._stream = stream

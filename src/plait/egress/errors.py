@@ -1,21 +1,21 @@
-"""What can go wrong with a request that a workflow causes.
+"""Errors of requests that workflows send.
 
     EgressError             502  base of all of these
     ├── BadUrl              422  the URL can't be used, or is spelled to mislead
     ├── BadRequest          422  a method, header or body that can't be sent
     ├── BlockedHost         403  the operator's lists close this host or port
-    ├── BlockedAddress      403  the host is at an address that is closed
+    ├── BlockedAddress      403  the host has an address that is closed
     ├── BadRedirect         502  from https to http
     ├── TooManyRedirects    502  more than the operator allows
     ├── AnswerTooLarge      502  headers or body over the limit, also after decompression
-    ├── DnsFailed           502  the name has no address, or nobody answers for it
+    ├── DnsFailed           502  the name has no address, or the lookup failed
     ├── ConnectFailed       502  no connection to any of its addresses
-    ├── TlsFailed           502  the certificate or the handshake is no good
+    ├── TlsFailed           502  the certificate or the handshake is invalid
     ├── TimedOut            504  connecting, the first byte or the whole took too long
-    └── ProtocolError       502  the connection broke, or what came is not HTTP (or not JSON)
+    └── ProtocolError       502  the connection broke, or the answer is not HTTP (or not JSON)
 
-`retryable` says whether another attempt may end differently; the kernel's retries read it. Messages name
-the origin only: paths and queries may hold secrets.
+`retryable` tells whether another attempt may end differently; the kernel's retries read it. Messages name only the
+origin: paths and queries may contain secrets.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from plait.kernel.errors import PlaitError
 
 
 class EgressError(PlaitError):
-    """A request to the outside did not end with an answer."""
+    """An outgoing request did not get an answer."""
 
     status = 502
     retryable: ClassVar[bool] = True
@@ -37,7 +37,7 @@ class EgressError(PlaitError):
 
 
 class BadUrl(EgressError):
-    """The URL can't be used, or is spelled to mislead."""
+    """The URL can't be used, or its spelling is misleading."""
 
     status = 422
     retryable = False
@@ -61,7 +61,7 @@ class BlockedHost(EgressError):
 
 
 class BlockedAddress(EgressError):
-    """The host is at an address that is closed: private, loopback, reserved, or denied by the operator."""
+    """The host has an address that is closed: private, loopback, reserved, or denied by the operator."""
 
     status = 403
     retryable = False
@@ -69,14 +69,14 @@ class BlockedAddress(EgressError):
 
 
 class BadRedirect(EgressError):
-    """The answer sends us from https to http."""
+    """The answer redirects from https to http."""
 
     retryable = False
     named = "egress.bad_redirect"
 
 
 class TooManyRedirects(EgressError):
-    """The answers send us around more often than the operator allows."""
+    """There are more redirects than the operator allows."""
 
     retryable = False
     named = "egress.too_many_redirects"
@@ -90,7 +90,7 @@ class AnswerTooLarge(EgressError):
 
 
 class DnsFailed(EgressError):
-    """The host name has no address, or nobody answers for it."""
+    """The host name has no address, or its lookup failed."""
 
     named = "egress.dns_failed"
 
@@ -102,7 +102,7 @@ class ConnectFailed(EgressError):
 
 
 class TlsFailed(EgressError):
-    """The certificate or the TLS handshake is no good; nothing was sent."""
+    """The certificate or the TLS handshake is invalid; nothing was sent."""
 
     named = "egress.tls_failed"
 
@@ -115,6 +115,6 @@ class TimedOut(EgressError):
 
 
 class ProtocolError(EgressError):
-    """The connection broke, or what came is not HTTP."""
+    """The connection broke, or the answer is not HTTP."""
 
     named = "egress.protocol_error"

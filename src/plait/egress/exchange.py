@@ -1,4 +1,4 @@
-"""One message to one pinned address, and the beginning of the answer; every failure gets its name here."""
+"""Sends one message to one pinned address and reads the head of the answer; maps every failure to our errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .redirects import Hop
 
 
 class Unreached(Exception):
-    """There is no connection, so nothing was sent, and another address may be tried."""
+    """The connection failed, so nothing was sent, and another address may be tried."""
 
     def __init__(self, error: EgressError) -> None:
         super().__init__(error)
@@ -28,7 +28,7 @@ class Unreached(Exception):
 async def exchange(
     connection: Connection, hop: Hop, connect_timeout: float, first_byte_timeout: float | None
 ) -> AsyncGenerator[httpcore.Response]:
-    """The answer's status and headers; its body is read inside the block, and whatever is left is dropped after."""
+    """Yields the answer's status and headers. Read the body inside the block; an unread rest is dropped after it."""
     response = await _begin(connection, hop, connect_timeout, first_byte_timeout)
     try:
         with _named(hop):
@@ -83,12 +83,12 @@ def _named(hop: Hop) -> Generator[None]:
         cause = error.args[0] if error.args else error
         if isinstance(cause, ssl.SSLError):
             raise TlsFailed(f"no secure connection to {origin}", why=_reason(cause), fix=_TRUST) from None
-        reason = cause.__cause__ or cause  # anyio sums up what each try said
+        reason = cause.__cause__ or cause  # anyio combines the errors of all tries
         raise ConnectFailed(f"no connection to {origin}", why=str(reason) or type(reason).__name__) from None
     except httpcore.LocalProtocolError as error:
         raise BadRequest(f"the request to {origin} can't be sent", why=str(error)) from None
     except httpcore.RemoteProtocolError as error:
-        # h11 hints at the status a server would send: 431 is headers without end
+        # h11 hints at the status a server would send: 431 is endless headers
         if error.args and getattr(error.args[0], "error_status_hint", 0) == 431:
             raise AnswerTooLarge(f"{origin} answers with headers that are too large") from None
         raise ProtocolError(f"{origin} does not answer as HTTP says", why=str(error)) from None

@@ -15,18 +15,18 @@ OURS = frozenset(
     {"accept-encoding", "content-length", "host", "transfer-encoding", "trailer", "te", "expect", "upgrade"}
     | {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection"}
 )
-"""These frame the message or belong to the connection: only the client knows them."""
+"""Headers that frame the message or belong to the connection, which only the client may set."""
 
 _ABOUT_THE_BODY = frozenset(["content-encoding", "content-language", "content-location", "content-type", "digest"])
 
 _FIT_FOR_STRANGERS = _ABOUT_THE_BODY | frozenset(
     ["accept", "accept-language", "idempotency-key", "traceparent", "tracestate", "user-agent"]
 )
-"""What goes along to another origin. An API key may be in any other header, so this is a list of what may stay."""
+"""Headers that may follow a redirect to another origin. Any other header may contain an API key."""
 
 
 def checked(headers: Mapping[str, str], *, max_bytes: int) -> dict[str, str]:
-    """A caller's headers with names in lower case, or what is wrong with them."""
+    """Returns a caller's headers with names in lower case; raises if one can't be sent."""
     found: dict[str, str] = {}
     for name, value in headers.items():
         lower = name.lower()
@@ -57,7 +57,7 @@ def without_body(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def on_the_wire(target: Target, method: str, headers: Mapping[str, str], body: bytes) -> list[tuple[bytes, bytes]]:
-    """All headers of one message, as they are sent."""
+    """Returns all headers of one message, as they are sent."""
     sent = {"host": target.authority, **headers, "accept-encoding": "gzip, deflate"}
     if body or method in ("POST", "PUT", "PATCH"):
         sent["content-length"] = str(len(body))

@@ -1,5 +1,5 @@
-"""The operator's rules under clients that others wrote: a transport for `httpx2` that connects only to addresses that
-the rules admit. Imported where such a client is made."""
+"""Applies the operator's rules to third-party clients: a transport for `httpx2` that connects only to admitted
+addresses. Imported only where such a client is made."""
 
 from __future__ import annotations
 

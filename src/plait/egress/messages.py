@@ -1,4 +1,4 @@
-"""What is asked and what came back, as values."""
+"""Requests and answers as values."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from .errors import ProtocolError
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that a workflow causes."""
+    """A request that a workflow sends."""
 
     method: str = "GET"
     url: str
     headers: Mapping[str, str] = {}
     json: Any | UnsetType = UNSET
-    """A body, sent as JSON; or give `body`."""
+    """The body to send as JSON, instead of `body`."""
     body: bytes | None = None
     timeout: float | None = None
-    """Seconds for the whole; at most the operator's `max_timeout`."""
+    """Seconds for the whole request; at most the operator's `max_timeout`."""
     idempotency_key: str | None = None
-    """The same on every attempt of a task, so that the other side can tell a repetition."""
+    """The same on every attempt of a task, so that the receiver can recognize a repetition."""
     follow_redirects: bool = True
     max_bytes: int | None = None
-    """A limit for the body of the answer, if lower than the operator's."""
+    """Maximum bytes of the answer's body, if lower than the operator's limit."""
 
 
 class Headers(Mapping[str, str]):
-    """Headers of an answer: names in any case; several of one name are joined by commas, `all` has them apart."""
+    """Headers of an answer. Names match in any case; values of one name are joined by commas, `all` has them apart."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
@@ -60,25 +60,25 @@ NO_HEADERS = Headers(())
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer, whatever its status: whether a 500 is a failure is for the caller to say."""
+    """An answer, whatever its status: the caller decides whether a 500 is a failure."""
 
     status: int
     headers: Headers
     body: bytes
-    """Decompressed."""
+    """The decompressed body."""
     url: str
-    """Where it came from, after redirects."""
+    """The URL that answered, after redirects."""
     address: str
     """The address that answered."""
     redirects: int
     bytes_sent: int
-    """Bodies, redirects included."""
+    """Bytes of the sent bodies, redirects included."""
     bytes_received: int
-    """Bodies as they were on the wire, redirects included."""
+    """Bytes of the received bodies on the wire, redirects included."""
     ms: float
 
     def json(self) -> Any:
-        """The body as JSON, by the rules for all values that come from outside."""
+        """Parses the body as JSON, by the rules for all values from outside."""
         try:
             return values.parse(self.body)
         except InvalidInput as error:

@@ -26,7 +26,7 @@ class Hop(msgspec.Struct, frozen=True):
 
 
 def next_hop(hop: Hop, status: int, headers: Headers) -> Hop | None:
-    """Where an answer sends us, or None if it is the last one. The new target is not yet allowed, only read."""
+    """Returns the hop that an answer redirects to; None if it is final. The new target is parsed, but not checked."""
     if status not in _REDIRECTS or "location" not in headers:
         return None
     target = _destination(hop.target, headers)
@@ -43,7 +43,7 @@ def _destination(here: Target, headers: Headers) -> Target:
     if others:
         raise BadUrl(f"{here.origin} redirects to several places at once")
     try:
-        # Servers send UTF-8, which we read as Latin-1 like all headers
+        # Servers send UTF-8, which was decoded as Latin-1 like all headers
         text = place.encode("latin-1").decode("utf-8")
         if not _ABSOLUTE.match(text):  # `urljoin` would read http:///a as a path
             text = urljoin(here.url, text)
@@ -58,5 +58,5 @@ def _destination(here: Target, headers: Headers) -> Target:
 
 
 def _becomes_get(status: int, method: str) -> bool:
-    """303 means: see there. For 301 and 302 only POST changes, as every browser does it."""
+    """Whether the next request is a GET: always after 303; after 301 and 302 only for POST, as in every browser."""
     return (status == 303 and method not in ("GET", "HEAD")) or (status in (301, 302) and method == "POST")

@@ -1,4 +1,4 @@
-"""Names to addresses: asked once for a request, in threads of our own so that a slow answer stops nobody else."""
+"""Resolves names to addresses: once per request, in threads of our own so that a slow lookup delays nobody else."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .errors import DnsFailed
 from .url import Address, Target
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Takes a host name and a port, gives addresses of both families, best first; raises OSError if there are none."""
+"""Takes a host name and a port, returns addresses of both families, best first; raises OSError if there are none."""
 
 _THREADS = 8
 
 
 class SystemResolver:
-    """Asks the system, as every program on this machine does."""
+    """Uses the system's resolver, like every program on this machine."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="plait-dns")
@@ -32,7 +32,7 @@ class SystemResolver:
 
 
 async def resolve(resolver: Resolver, target: Target) -> list[Address]:
-    """All addresses of a target; a host that is an address is not looked up."""
+    """Returns all addresses of a target; a host that is an address needs no lookup."""
     if target.literal is not None:
         return [target.literal]
     try:

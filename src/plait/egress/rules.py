@@ -1,4 +1,4 @@
-"""The operator's settings as questions: may this host be asked, may this address be connected to?"""
+"""The operator's settings as checks: is this host allowed, is this address?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Rules:
         self._deny = _networks(settings.deny_addresses)
 
     def admit(self, target: Target) -> None:
-        """Refuses a host or port that the operator closed, before anything is looked up."""
+        """Refuses a host or port that the operator closed, before any lookup."""
         if target.host in self._deny_hosts or (self._allow_hosts and target.host not in self._allow_hosts):
             raise BlockedHost(f"requests to {target.host} are not allowed", why="the operator's host lists", fix=_ASK)
         if target.port in self._deny_ports or (self._allow_ports and target.port not in self._allow_ports):
@@ -33,7 +33,7 @@ class Rules:
             )
 
     def admit_addresses(self, target: Target, addresses: Iterable[Address]) -> None:
-        """One closed address is enough to refuse a name: mixed answers are a mistake or an attack."""
+        """Refuses a name with any closed address: a mix of open and closed ones is a mistake or an attack."""
         for address in addresses:
             for each in carried(address):
                 why = self._closed(each)
@@ -52,7 +52,7 @@ _ASK = "ask the operator to open it in the egress settings, if it should be"
 
 
 class _Hosts:
-    """Names and `*.` wildcards, brought to the one spelling that URLs are brought to."""
+    """A list of names and `*.` wildcards, normalized like the hosts in URLs."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._names: set[str] = set()

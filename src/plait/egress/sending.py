@@ -1,4 +1,4 @@
-"""A request that was found fit to be sent."""
+"""A checked request, ready to be sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .redirects import Hop
 
 
 class Sending(msgspec.Struct, frozen=True):
-    """What goes out, and what it may cost, over all its hops."""
+    """A request and its limits, over all its hops."""
 
     first: Hop
     follow: bool

@@ -1,4 +1,4 @@
-"""What the operator decides about requests to the outside. Definitions can't change any of it."""
+"""The operator's settings for outgoing requests. Definitions can't change them."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ MIB = 1024 * 1024
 
 
 class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who may be asked, for how long and how much. Where two entries disagree, deny wins."""
+    """Allowed hosts and ports, timeouts and sizes. Where two entries conflict, deny wins."""
 
     private: bool = False
-    """Opens loopback, private networks and carrier-grade NAT: for development."""
+    """Whether to open loopback, private networks and carrier-grade NAT; for development."""
     allow_hosts: tuple[str, ...] = ()
-    """If any, only these: `api.example.com`, `*.example.com` (all names below it, not itself), `192.0.2.10`."""
+    """If set, only these hosts: `api.example.com`, `*.example.com` (all names below it, not itself), `192.0.2.10`."""
     deny_hosts: tuple[str, ...] = ()
     allow_ports: tuple[int, ...] = ()
-    """If any, only these."""
+    """If set, only these ports."""
     deny_ports: tuple[int, ...] = ()
     open_addresses: tuple[str, ...] = ()
-    """Networks in CIDR notation that are open though closed by default: `10.1.2.0/24`."""
+    """Networks in CIDR notation to open that are closed by default, such as `10.1.2.0/24`."""
     deny_addresses: tuple[str, ...] = ()
 
     connect_timeout: float = 10.0
-    """Seconds to look up the name, and again to connect, with TLS."""
+    """Seconds to look up the name, and as many to connect, including TLS."""
     first_byte_timeout: float | None = None
-    """Seconds from the connection to the answer's headers; None leaves it to the timeout of the whole."""
+    """Seconds from the connection to the answer's headers; None: only `timeout` applies."""
     timeout: float = 30.0
-    """Seconds for the whole, redirects and body included, where a request names none."""
+    """Seconds for the whole request, including redirects and body, if the request sets none."""
     max_timeout: float = 3_600.0
-    """The longest that a request may ask for."""
+    """Maximum `timeout` in seconds that a request may set."""
 
     max_redirects: int = 5
     max_request_bytes: int = 16 * MIB
     max_response_bytes: int = 16 * MIB
-    """Counted as received and again after decompression."""
+    """Maximum bytes of an answer's body, as received and again after decompression."""
     max_header_bytes: int = 64 * 1024
-    """For the headers of a request, and of an answer; those of an answer are never more than 100 KiB."""
+    """Maximum bytes of the headers of a request, and of an answer; an answer's are never more than 100 KiB."""
 
     max_connections: int = 100
     max_connections_per_address: int = 20
     keep_alive: float = 30.0
-    """Seconds that an idle connection is kept."""
+    """Seconds for which an idle connection is kept."""
     max_idle_connections: int = 50
 
     ca_file: str | None = None

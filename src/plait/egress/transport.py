@@ -1,5 +1,5 @@
-"""One hop to addresses that the rules have admitted. All that needs httpcore is below here, so it is imported with the
-first request."""
+"""Sends one hop to addresses that the rules have admitted. Everything that needs httpcore is below this module, which
+is imported with the first request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ADDRESSES_TRIED = 3
 
 
 class Transport:
-    """Keeps connections, and talks on them."""
+    """Keeps connections and sends requests on them."""
 
     def __init__(self, settings: EgressSettings, trust: Trust) -> None:
         self._settings = settings
@@ -33,7 +33,7 @@ class Transport:
         await self._connections.aclose()
 
     async def ask(self, sending: Sending, hop: Hop, addresses: Sequence[Address], redirects: int) -> Response | Hop:
-        """The answer, or where it sends us. The addresses are tried until one of them takes the connection."""
+        """Returns the answer, or the hop it redirects to. Tries the addresses until one accepts the connection."""
         tried = addresses[:_ADDRESSES_TRIED]
         for address in tried[:-1]:
             try:

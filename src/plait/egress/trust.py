@@ -1,4 +1,4 @@
-"""Whose certificates are believed: the public authorities (or those in SSL_CERT_FILE), and the operator's."""
+"""The trusted certificate authorities: the public ones (or those in SSL_CERT_FILE), and the operator's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.kernel.errors import InvalidInput
 
 
 class Trust:
-    """The public authorities take a moment to read, so wait for the first https request. A bad file shows at once."""
+    """Loads the public authorities with the first https request, because that is slow. A bad file raises at once."""
 
     def __init__(self, ca_file: str | None) -> None:
         self._ca_file = ca_file

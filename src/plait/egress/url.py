@@ -1,9 +1,8 @@
-"""URLs, read strictly: one spelling, one meaning.
+"""Parses URLs strictly: one spelling, one meaning.
 
-Parsers that disagree about a URL are how a check is talked past. So everything that two of them could read
-differently is refused here (credentials, backslashes, control characters, percent signs in hosts, numbers
-that `inet_aton` would take for IPv4 addresses), and only what was read here is used from then on: the text
-of the URL is never parsed a second time.
+Checks are bypassed with URLs that two parsers read differently. So everything ambiguous is refused here (credentials,
+backslashes, control characters, percent signs in hosts, numbers that `inet_aton` would take for IPv4 addresses), and
+only the parsed parts are used from then on: the text of the URL is never parsed again.
 """
 
 from __future__ import annotations
@@ -35,20 +34,20 @@ _KEPT = "".join(chr(code) for code in range(0x21, 0x7F))
 
 
 class Target(msgspec.Struct, frozen=True):
-    """Where a request goes."""
+    """The target of a request."""
 
     scheme: Scheme
     host: str
-    """Lower case, ASCII, no trailing dot, no brackets."""
+    """The host in lower-case ASCII, without a trailing dot or brackets."""
     port: int
     path: str
-    """With the query, as it is sent."""
+    """The path with the query, as it is sent."""
     literal: Address | None = None
     """The address, if the host is one."""
 
     @property
     def authority(self) -> str:
-        """As in the `Host` header."""
+        """The value of the `Host` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -62,7 +61,7 @@ class Target(msgspec.Struct, frozen=True):
 
 
 def parse_url(text: str) -> Target:
-    """Reads an absolute http or https URL, or says why it can't be used."""
+    """Parses an absolute http or https URL; raises if it can't be used."""
     if len(text) > MAX_LENGTH:
         raise BadUrl("the URL is too long", why=f"it has {len(text)} characters, {MAX_LENGTH} are allowed")
     if _UNUSABLE.search(text) or text != text.strip():
@@ -82,7 +81,7 @@ def parse_url(text: str) -> Target:
 
 
 def parse_host(text: str) -> tuple[str, Address | None]:
-    """One spelling for every host: an address, or a name in lower-case ASCII without the trailing dot."""
+    """Normalizes a host: to an address, or a name in lower-case ASCII without the trailing dot."""
     if text.startswith("["):
         try:
             literal = ipaddress.IPv6Address(text[1:-1])
@@ -123,7 +122,7 @@ def _split(authority: str) -> tuple[str, int | None]:
 
 
 def _ascii(host: str) -> str:
-    """IDNA with the mapping that browsers use: full-width digits and dots become plain ones before we look."""
+    """Applies IDNA with the browsers' mapping: full-width digits and dots become plain ones before any check."""
     if host.isascii():
         return host
     with extra("http", "a host name that is not ASCII"):

@@ -1,5 +1,5 @@
-"""What agents use, by workflow, node and model, never by run: the metrics `workflow_agent_…`. Their cost is told by
-namespace too."""
+"""What agents use, by workflow, node and model, never by run: the metrics `workflow_agent_…`. Their cost has the label
+namespace as well."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plait.kernel.events import AgentFinished, TaskJournaled
 from .tally import OTHER
 
 _SERIES = 2_000
-"""Of one metric; what comes after that is called `other`."""
+"""Maximum number of series per metric; further ones are counted as `other`."""
 _TOOL = b'{"entry":"tool"'
 
 Labels = tuple[str, ...]

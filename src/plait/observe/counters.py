@@ -1,4 +1,4 @@
-"""What happened in one engine, in plain integers: cheap enough to count always."""
+"""Counts what happens in one engine, in plain integers: cheap enough to be always on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 Step = Literal["started", "reopened", "completed", "failed", "cancelled"]
 RunKey = tuple[str, str, Step]
-"""Dialect, definition, and what became of the run."""
+"""Dialect, definition, and the outcome of the run."""
 
 _RUNS: dict[type[Event], Step] = {
     RunStarted: "started",
@@ -48,21 +48,21 @@ _RUNS: dict[type[Event], Step] = {
 }
 _ENDS = frozenset({"completed", "failed", "cancelled"})
 _DEFINITIONS = 200
-"""Definitions with numbers of their own; a program that makes names up can't fill the memory."""
+"""Maximum number of definitions counted separately, so that a program that generates names can't fill the memory."""
 _ROUTES = 300
 
 
 class HttpMeter:
-    """HTTP requests, counted by the server as it answers."""
+    """Counts HTTP requests as the server answers them."""
 
     def __init__(self) -> None:
         self.requests: dict[tuple[str, int], int] = {}
         self.seconds: dict[str, Tally] = {}
 
     def observe(self, route: str, status: int, seconds: float) -> None:
-        """`route` is the pattern, as `GET /api/v1/runs/{id}`, never the path that was asked for."""
+        """Counts a request. `route` is the pattern, such as `GET /api/v1/runs/{id}`, never the requested path."""
         if route not in self.seconds:
-            if len(self.seconds) >= _ROUTES:  # someone gives paths: better a coarse number than a full memory
+            if len(self.seconds) >= _ROUTES:  # a caller passes paths: better a coarse number than a full memory
                 route = OTHER
             self.seconds.setdefault(route, Tally(LATENCIES))
         key = (route, status)
@@ -86,7 +86,7 @@ class Counters(Observer):
         self.flow = TokenFlow()
         self.agents = AgentUse()
         self.node_of: Callable[[RunId, TaskToken], str] = _no_node
-        """The node of an open task; whoever has the engine knows it."""
+        """Returns the node of an open task; set by the owner of the engine."""
         self._definitions: set[str] = set()
         self._around = _Attempts(self)
 
@@ -138,7 +138,7 @@ class Counters(Observer):
 
     @property
     def groups(self) -> Tally:
-        """How many writes a group commit carried."""
+        """Writes per group commit."""
         tally = Tally(_SIZES)
         for writes, times in self._groups.items():
             tally.add(writes, times)
@@ -152,7 +152,7 @@ class Counters(Observer):
 
 
 class _Attempts(AbstractContextManager[None]):
-    """One for all attempts: it keeps nothing of any of them."""
+    """One context manager for all attempts: it has no state of its own per attempt."""
 
     def __init__(self, counters: Counters) -> None:
         self._counters = counters

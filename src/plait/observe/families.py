@@ -1,6 +1,6 @@
-"""What the numbers are called: every metric that Plait gives, with its help text, in one place.
+"""The names of all metrics that Plait exports, with their help texts, in one place.
 
-Times are seconds. Names end in `_total` where a number only grows. `docs/guides/observability.md` lists them.
+Times are in seconds. Names of counters end in `_total`. `docs/guides/observability.md` lists them.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _engine(engine: Engine, counted: Counters, lag: LoopLag) -> Iterator[Metric]
 
 
 def _dialects(engine: Engine) -> Iterator[Metric]:
-    """What dialects count themselves."""
+    """Yields the metrics that dialects count themselves."""
     for bundle in engine.loaded_bundles:
         for counted in bundle.counters() if isinstance(bundle, HasCounters) else ():
             family = CounterMetricFamily(counted.name, counted.help, labels=[counted.label] if counted.label else [])
@@ -122,10 +122,10 @@ def _dialects(engine: Engine) -> Iterator[Metric]:
 
 
 def _store(facts: StoreFacts | None) -> Iterator[Metric]:
-    """Of the whole store, so that every engine gives the same: take the maximum, not the sum."""
+    """Yields metrics of the whole store, which every engine reports alike: take the maximum, not the sum."""
     yield _gauge("plait_store_up", "Whether the store answered when it was last asked.", int(facts is not None))
     if facts is None:
-        return  # better no number than an old one
+        return  # better no number than a stale one
     yield _gauge("plait_engines", "Engines that hold shards.", facts.engines)
     yield _gauge("plait_shards_unowned", "Shards that no living engine holds.", facts.unowned)
     yield _gauge("plait_inbox_waiting", "Inputs that no engine has taken yet.", facts.census.inbox)

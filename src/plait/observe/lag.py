@@ -1,4 +1,4 @@
-"""How late the event loop is: a timer that notes by how much it was missed."""
+"""The lag of the event loop: a timer that measures how late it fires."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .tally import Tally
 _EVERY = 0.25
 _SPAN = 10.0
 _SPANS = 7
-"""How many are kept: those of the last minute, and the one that is not over yet."""
+"""The number of time spans to keep: those of the last minute and the current one."""
 
 
 class LoopLag:
     def __init__(self) -> None:
         self.seconds = Tally(LATENCIES)
         self._worst = deque([0.0], _SPANS)
-        """By spans of time, the newest last."""
+        """The largest lag per time span, newest last."""
         self._turn = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -33,7 +33,7 @@ class LoopLag:
 
     @property
     def worst(self) -> float:
-        """Of the last minute: several who ask see the same, and none takes it from the others."""
+        """Returns the largest lag of the last minute. Reading it does not reset it, so all scrapers see the same."""
         return max(self._worst)
 
     def _arm(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -1,10 +1,10 @@
-"""Structured logs for processes of ours: whoever logs, by `logging` or by structlog, comes out in the same form.
+"""Structured logs for our own processes: lines from `logging` and from structlog have the same form.
 
-    at, level, logger, event | pid of one of several processes | run_id, node, attempt in a step |
-    request_id in a request | what the caller gave
+    at, level, logger, event | pid if there are several processes | run_id, node, attempt in a step |
+    request_id in a request | the caller's own fields
 
-Lines of JSON when the stream is not a terminal, coloured lines when it is. Secrets are masked. Nothing here ever
-raises into the code that logs: what can't be formatted is said in a plainer line.
+Lines are JSON if the stream is not a terminal, coloured if it is. Secrets are masked. Nothing here ever raises into
+the code that logs: a record that can't be formatted becomes a simpler line.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _UVICORN = ("uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi")
 def configure(
     format: Format = "auto", level: str | int = "info", stream: TextIO | None = None, *, several: bool = False
 ) -> None:
-    """Sets up logging for the whole process; called again, it replaces what it had set up before. `several`: processes
-    that are forked from this one write there, too, and each line says whose it is."""
+    """Sets up logging for the whole process; another call replaces the earlier setup. `several`: processes forked from
+    this one write to the same stream, and each line has its process id."""
     number = _level(level)
     out = sys.stderr if stream is None else stream
     as_json = format == "json" or (format == "auto" and not out.isatty())
@@ -58,7 +58,7 @@ def configure(
     root.addHandler(_Output(out, as_json, several))
     root.setLevel(number)
     logging.captureWarnings(True)
-    for name in _UVICORN:  # it brings handlers of its own unless it is told not to
+    for name in _UVICORN:  # otherwise it installs its own handlers
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
@@ -89,7 +89,7 @@ class _Output(logging.StreamHandler[TextIO]):
         )
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Logging itself failed: whatever of the record can be printed is, and nobody is bothered."""
+        """Prints as much of the record as possible when logging itself fails, and never raises."""
         error = sys.exc_info()[1]
         try:
             line = {
@@ -101,7 +101,7 @@ class _Output(logging.StreamHandler[TextIO]):
             self.stream.write(json.dumps(line) + self.terminator)
             self.flush()
         except Exception:
-            return  # the stream is gone: there is nowhere to say it
+            return  # the stream is closed: there is nowhere to report it
 
 
 # -- what a line holds ---------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def _whose(_: Any, __: str, event: EventDict) -> EventDict:
 
 
 def _where(_: Any, __: str, event: EventDict) -> EventDict:
-    """The step that logs."""
+    """Adds the step that logs."""
     attempt = current_attempt.get()
     if attempt is not None:
         event["run_id"], event["attempt"] = attempt.run_id, attempt.number
@@ -135,10 +135,10 @@ def _where(_: Any, __: str, event: EventDict) -> EventDict:
 
 
 def _filled_in(_: Any, __: str, event: EventDict) -> EventDict:
-    """`log.info("%s of %s", a, b)` of structlog. Those of `logging` are filled in already; uvicorn's get fields."""
+    """Formats structlog's `log.info("%s of %s", a, b)`. `logging` has formatted its own; uvicorn's get fields."""
     args: Any = event.pop("positional_args", None)
     if "_record" in event:
-        for left in ("message", "asctime", "color_message"):  # of handlers that saw the record first, and of uvicorn
+        for left in ("message", "asctime", "color_message"):  # from handlers that ran before, and from uvicorn
             event.pop(left, None)
         if event["logger"] == "uvicorn.access" and isinstance(args, tuple):
             event.update(zip(_ACCESS, cast("tuple[object, ...]", args), strict=False))
@@ -163,7 +163,7 @@ def _failed_with(event: EventDict) -> _Failure | None:
 
 
 def _failure(_: Any, __: str, event: EventDict) -> EventDict:
-    """An exception as fields."""
+    """Turns an exception into fields."""
     found = _failed_with(event)
     if found is not None:
         kind, error, _trace = found
@@ -188,7 +188,7 @@ def _traced(failure: _Failure) -> str:
 
 
 def _arranged(_: Any, __: str, event: EventDict) -> EventDict:
-    """The same fields first in every line; no secrets, and nothing that can't be written."""
+    """Puts the same fields first in every line, masks secrets, and makes every value printable."""
     first = {name: event.pop(name) for name in _FIRST if name in event}
     return cast("dict[str, Any]", clean({**first, **event}))
 
@@ -201,7 +201,7 @@ def _json(_: Any, __: str, event: EventDict) -> str:
 
 
 def text_of(record: logging.LogRecord) -> str:
-    """A record as one text: its message, what structlog bound to it, its exception."""
+    """Returns a record as one text: its message, the values that structlog bound to it, its exception."""
     message: object = record.msg
     try:
         fields = _of_structlog(message)
@@ -216,7 +216,7 @@ def text_of(record: logging.LogRecord) -> str:
 
 
 def _of_structlog(message: object) -> dict[str, Any] | None:
-    """Its loggers hand over a dictionary instead of a text."""
+    """Returns structlog's event: its loggers pass a dictionary instead of a text."""
     return cast("dict[str, Any]", message).copy() if isinstance(message, dict) else None
 
 

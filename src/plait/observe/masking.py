@@ -1,6 +1,6 @@
-"""Keeps secrets out of what is written, and makes any value fit to be written.
+"""Masks secrets in logs, and makes any value printable.
 
-A value is secret by its name (`authorization`, `password`, …) or by its look (an API key, a bearer token, a
+A value is a secret by its name (`authorization`, `password`, …) or by its form (an API key, a bearer token, a
 password in a URL, the signed part of a link).
 """
 
@@ -19,7 +19,7 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _LOOKS: list[tuple[re.Pattern[str], str]] = [
-    # A key has digits or capitals; the name of a metric, which also begins with plait_, has not
+    # A key has digits or capitals; metric names also begin with plait_, but have neither
     (re.compile(r"\bplait_(?=[a-z_-]*[0-9A-Z])[A-Za-z0-9_-]{16,}"), f"plait_{HIDDEN}"),
     (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE), rf"\1 {HIDDEN}"),
     (
@@ -30,7 +30,7 @@ _LOOKS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"(/(?:hooks|approve|links)/)[^\s/?#\"']+"), rf"\1{HIDDEN}"),
 ]
 _CLUES = ("plait_", "earer", "asic", "uthorization", "ookie", "://", "/hooks/", "/approve/", "/links/", "EARER", "ASIC")
-"""One of them is in every text that has a secret by its look; most texts have none."""
+"""Every text with a secret by its form has one of these, which most texts don't: a quick first check."""
 
 _DEPTH = 6
 _ITEMS = 100
@@ -38,7 +38,7 @@ _LENGTH = 16_384
 
 
 def masked(text: str) -> str:
-    """The text without what looks like a secret."""
+    """Returns the text with everything that looks like a secret masked."""
     if any(clue in text for clue in _CLUES) or "AUTHORIZATION" in text or "COOKIE" in text:
         for look, instead in _LOOKS:
             text = look.sub(instead, text)
@@ -46,7 +46,7 @@ def masked(text: str) -> str:
 
 
 def clean(value: object, depth: int = _DEPTH) -> Any:
-    """A value that JSON can hold, of bounded size, without secrets; whatever it was."""
+    """Turns any value into one that JSON can represent, of bounded size, without secrets."""
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -65,7 +65,7 @@ def clean(value: object, depth: int = _DEPTH) -> Any:
 
 
 def _text(text: str) -> str:
-    """Masked before it is cut: the first half of a key has no look."""
+    """Masks a text before cutting it: the first half of a key would not be recognized."""
     return shortened(masked(text[: 2 * _LENGTH]))
 
 
@@ -80,7 +80,7 @@ def _clean_mapping(value: Mapping[object, object], depth: int) -> dict[str, Any]
 
 
 def printed(value: object, how: Callable[[object], str] = repr) -> str:
-    """As text; also of what refuses to be printed."""
+    """Returns a value as text, even if printing it raises."""
     try:
         return how(value)
     except Exception as error:

@@ -3,8 +3,8 @@
     engine = Engine(url, observers=[metrics := Metrics()])
     body = await metrics.render(engine)          # for GET /metrics
 
-While the engine works, plain integers are counted; names, labels and texts are made when someone asks. Nothing is
-global: two engines in a process count apart.
+While the engine works, only plain integers are counted; names, labels and texts are made when rendering. Nothing is
+global: two engines in a process count separately.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ class Metrics(Counters):
         super().__init__()
         self.lag = LoopLag()
         self.registry = CollectorRegistry(auto_describe=False)
-        """A program may add metrics of its own here."""
+        """The registry, to which a program may add its own metrics."""
         self._counting = Counting()
         self._facts: Snapshot | None = None
         ProcessCollector(registry=self.registry)
         self.registry.register(self)
 
     async def render(self, engine: Engine) -> bytes:
-        """Everything, in Prometheus' text format."""
+        """Returns all metrics in Prometheus' text format."""
         self.follow(engine)
         self._facts = Snapshot(self, engine, await self._counting.take(engine), self.lag)
         return generate_latest(self.registry)
 
     def follow(self, engine: Engine) -> None:
-        """Whose runs these are: a retry is told by its task alone."""
+        """Sets the engine, to look up the node of a retried task."""
         runs = engine.kernel.run_cache
 
         def node_of(run_id: RunId, token: TaskToken) -> str:
@@ -55,12 +55,12 @@ class Metrics(Counters):
         self.node_of = node_of
 
     def collect(self) -> Iterable[Metric]:
-        """For the registry."""
+        """Yields the metrics; called by the registry."""
         return () if self._facts is None else families(self._facts)
 
 
 async def render(engine: Engine) -> bytes:
-    """The metrics of an engine that was given a `Metrics`."""
+    """Renders the metrics of an engine that has a `Metrics` observer."""
     found = next((observer for observer in engine.observers if isinstance(observer, Metrics)), None)
     if found is None:
         raise Conflict("observe.no_metrics", "this engine counts nothing", fix="Engine(..., observers=[Metrics()])")

@@ -1,4 +1,4 @@
-"""All of it together, for processes of ours.
+"""All of it together, for our own processes.
 
 watch = Observability()
 async with Engine(url, observers=watch.observers) as engine, watch.on(engine):
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Observability:
-    """Metrics always, lines of steps always, traces if the environment asks for them."""
+    """Metrics and log lines of steps always, traces if the environment configures them."""
 
     def __init__(self) -> None:
         self.metrics = Metrics()
@@ -39,7 +39,7 @@ class Observability:
 
     @asynccontextmanager
     async def on(self, engine: Engine) -> AsyncGenerator[None]:
-        """Around the life of the engine."""
+        """A context around the life of the engine."""
         self.metrics.lag.start()
         self.metrics.follow(engine)
         self._lines.install()

@@ -1,7 +1,7 @@
 """A span for each run and for each attempt of a task.
 
-    run order                         written when the run ends; its ids follow from the run's id, so spans made
-    ├── step `reserve`, attempt 1     by other processes before a crash, or after it, are in the same trace
+    run order                         written when the run ends; its ids follow from the run's id, so spans from
+    ├── step `reserve`, attempt 1     other processes, before or after a crash, are in the same trace
     ├── step `charge`, attempt 1 ✗
     ├── step `charge`, attempt 2      current inside the step: HTTP clients pass it on as `traceparent`
     └── run shipping                  a child
@@ -53,19 +53,19 @@ class Traces(Observer):
         self._provider = provider
         self._tracer = provider.get_tracer("plait", version("plait"))
         self._ids = _ChosenIds(provider.id_generator)
-        if isinstance(self._tracer, Tracer):  # else the SDK is switched off, and no ids are made
+        if isinstance(self._tracer, Tracer):  # otherwise the SDK is disabled and makes no ids
             self._tracer.id_generator = self._ids
         self._engine: Engine | None = None
         self._callers: dict[RunId, SpanContext] = {}
         self._reopened: dict[RunId, Millis] = {}
 
     def follow(self, engine: Engine) -> None:
-        """Whose runs these are: attempts are told by their run's id alone."""
+        """Sets the engine, to look up the run of an attempt by its id."""
         self._engine = engine
         engine.agents.watch = TurnSpans(self._tracer)
 
     async def close(self) -> None:
-        """Sends what is left, for as long as that makes sense."""
+        """Exports the remaining spans, within a time limit."""
         await asyncio.to_thread(self._provider.force_flush, _FLUSH_PATIENCE)
 
     # -- runs ----------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ class Traces(Observer):
         reopened = self._reopened.pop(run.run_id, None)
         if reopened is None:
             span = self._run_span(run)
-        else:  # the span of the run itself was written when it ended first
+        else:  # the run's own span was written at its first end
             span = self._tracer.start_span(
                 f"reopened {run.definition}", self._inside(run), attributes=_facts(run), start_time=_nanos(reopened)
             )
@@ -108,7 +108,8 @@ class Traces(Observer):
         return self._as_parent(trace_of(run), span_id(run.run_id))
 
     def _as_parent(self, trace: int, span: int) -> Context:
-        """A run that has a span, or will have one. Whether it is sampled follows from the id, so all agree."""
+        """A context with the span of a run as parent, even before that span exists. Sampling depends only on the id, so
+        all processes agree."""
         sampled = self._provider.sampler.should_sample(Context(), trace, "run").decision.is_sampled()
         flags = TraceFlags(TraceFlags.SAMPLED if sampled else TraceFlags.DEFAULT)
         return _in_context(NonRecordingSpan(SpanContext(trace, span, is_remote=True, trace_flags=flags)))
@@ -129,7 +130,8 @@ class Traces(Observer):
         return _Attempt(self._node_span(run.info, found, attempt, facts))
 
     def _node_span(self, run: RunInfo, of: TaskTrace, attempt: Attempt, facts: dict[str, Any]) -> Span:
-        """Inside the span of what it follows from. That of a first attempt has an id that others can tell."""
+        """Starts the span of an attempt under that of its cause. Other processes can derive the id of a first attempt's
+        span."""
         trace = trace_of(run)
         before = [task_span_id(run.run_id, name) for name in of.parents]
         context = self._as_parent(trace, before[0]) if before else self._inside(run)
@@ -152,8 +154,9 @@ class Traces(Observer):
     # -- callers -------------------------------------------------------------------------------------------------
 
     def requested(self, run_id: RunId, definition: str, headers: Mapping[str, str]) -> None:
-        """A request with a `traceparent` started this run. The caller's trace gets a span that links to the run, and
-        the run links back; it keeps a trace of its own, because it may outlive the request by months."""
+        """Links a run with the request that started it, if that has a `traceparent`. The caller's trace gets a span
+        that links to the run, and the run links back; it has its own trace, because it may outlive the request by
+        months."""
         context = _propagator.extract(dict(headers), Context())
         caller = trace.get_current_span(context).get_span_context()
         if not caller.is_valid:
@@ -165,7 +168,7 @@ class Traces(Observer):
 
 
 class _Attempt(AbstractContextManager[None]):
-    """The span of an attempt, current inside it."""
+    """A context in which the span of an attempt is current."""
 
     __slots__ = ("_span", "_token")
 
@@ -183,7 +186,7 @@ class _Attempt(AbstractContextManager[None]):
             contexts.detach(self._token)
         outcome = "completed" if error is None else "failed"
         if isinstance(error, asyncio.CancelledError):
-            outcome = "stopped"  # cancelled, or out of time
+            outcome = "stopped"  # cancelled or timed out
             self._span.set_status(Status(StatusCode.ERROR, "cancelled or out of time"))
         elif error is not None:
             self._span.record_exception(error)
@@ -242,7 +245,7 @@ def _facts(run: RunInfo) -> dict[str, Any]:
 
 
 def _fail(span: Span, error: ErrorInfo) -> None:
-    """As `record_exception` does, of an error that is a record by now."""
+    """Does what `record_exception` does, for an error that is already a record."""
     told = {"exception.type": error.type or error.code, "exception.message": error.message}
     span.add_event("exception", {**told, "exception.stacktrace": error.trace} if error.trace else told)
     span.set_status(Status(StatusCode.ERROR, error.message))
@@ -250,7 +253,7 @@ def _fail(span: Span, error: ErrorInfo) -> None:
 
 
 def _remember(where: dict[RunId, Any], run_id: RunId, what: Any) -> None:
-    """The oldest goes when there are too many: a run may end in another process."""
+    """Remembers a value for a run; drops the oldest if there are too many, because a run may end in another process."""
     where[run_id] = what
     if len(where) > _REMEMBERED:
         del where[next(iter(where))]
@@ -261,7 +264,7 @@ def _nanos(at: Millis) -> int:
 
 
 def provider_of_process(exporter: str) -> TracerProvider:
-    """The tracer provider of the process; a new one that exports as the environment says if it has none."""
+    """Returns the tracer provider of the process; if it has none, a new one configured from the environment."""
     current = trace.get_tracer_provider()
     if isinstance(current, TracerProvider):
         return current

@@ -1,4 +1,4 @@
-"""What only the store knows, looked up when metrics are asked for, and not more often than every few seconds."""
+"""Facts that only the store knows, read when metrics are scraped, but at most every few seconds."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _PATIENCE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class StoreFacts:
-    """Of the whole store, not of this engine alone."""
+    """Facts about the whole store, not only about this engine."""
 
     census: Census
     engines: int
     unowned: int
-    """Shards that no living engine holds: their runs stand still."""
+    """The number of shards that no live engine holds: their runs stand still."""
     stalled: int
     queues: list[QueueLength]
     run_queues: list[RunBacklog]
@@ -33,12 +33,12 @@ class StoreFacts:
     """Seconds that the oldest timer is overdue."""
 
     def age_of(self, moment: Millis | None) -> float:
-        """Seconds since then; 0 if there is none."""
+        """Returns the seconds since a moment; 0 if there is none."""
         return 0.0 if moment is None else max(0.0, (self.at - moment) / 1000)
 
 
 class Counting:
-    """Keeps what the store said for a moment; several scrapers cost it no more than one."""
+    """Caches the store's facts briefly, so that several scrapers cost no more than one."""
 
     def __init__(self) -> None:
         self._last: StoreFacts | None = None
@@ -46,10 +46,10 @@ class Counting:
         self._asking = asyncio.Lock()
 
     async def take(self, engine: Engine) -> StoreFacts | None:
-        """None when the store does not answer in time."""
+        """Returns the facts; None if the store does not answer in time."""
         async with self._asking:
             now = asyncio.get_running_loop().time()
-            if now >= self._until:  # also after no answer: a store that is away is not asked by every scrape
+            if now >= self._until:  # also after a failure: not every scrape should query an unavailable store
                 self._last = await _ask(engine)
                 self._until = now + _FRESH
             return self._last

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 OTHER = "other"
-"""Stands for all routes, definitions and nodes that have no numbers of their own."""
+"""Stands for all routes, definitions and nodes that are not counted separately."""
 
 
 class Tally:
@@ -25,6 +25,6 @@ class Tally:
         self.total += value * times
 
     def buckets(self) -> Iterator[tuple[str, float]]:
-        """As Prometheus wants them: cumulative, the last without a bound."""
+        """Yields the buckets as Prometheus expects them: cumulative, the last without a bound."""
         names = [*(str(float(bound)) for bound in self._bounds), "+Inf"]
         yield from zip(names, accumulate(self._counts), strict=True)

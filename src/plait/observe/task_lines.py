@@ -1,7 +1,7 @@
-"""What a step gives to `logging` is kept with its run, for the page that shows it.
+"""Stores what a step logs with `logging` with its run, for the page that shows it.
 
-The handler only finds out which attempt speaks and hands the text to the kernel's notebook, which bounds, collects
-and writes; a step never waits for its lines.
+The handler only finds the current attempt and passes the text to the kernel's task logs, which limit, collect and
+write the lines; a step never waits for that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .logs import text_of
 
 
 class TaskLines(logging.Handler):
-    """Installed on the root logger; takes records that are made inside an attempt, in a thread of its too."""
+    """A handler on the root logger that takes records made inside an attempt, including those from its threads."""
 
     def install(self) -> None:
         logging.getLogger().addHandler(self)
@@ -25,7 +25,7 @@ class TaskLines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         attempt = current_attempt.get()
-        # Ours are about the engine, whoever's context it happens to be in; a line about lost lines must not be a line
+        # Our records are about the engine, even in a step's context; one about lost lines must not become a line
         if attempt is None or record.name.partition(".")[0] == "plait":
             return
         try:

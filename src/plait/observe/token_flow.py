@@ -1,4 +1,4 @@
-"""Tokens that travel through workflows, by workflow and node, never by run: the metrics `workflow_…`."""
+"""Tokens that move through workflows, by workflow and node, never by run: the metrics `workflow_…`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from .tally import OTHER, Tally
 
 _HOPS = (10.0, 50.0, 100.0, 500.0, 1000.0, 5000.0)
 _SERIES = 2_000
-"""Of one metric; what comes after that is called `other`: definitions may be made up by programs."""
+"""Maximum number of series per metric; further ones are counted as `other`, because programs may generate
+definitions."""
 _ON_THEIR_WAY = 100_000
-"""Tokens whose moment is remembered."""
+"""Maximum number of tokens in flight whose time of emission is kept."""
 
 Labels = tuple[str, ...]
 
@@ -32,10 +33,10 @@ class TokenFlow:
         self.rejections: dict[Labels, int] = {}
         self.hops: dict[Labels, Tally] = {}
         self._sent: dict[tuple[RunId, str], tuple[str, Millis]] = {}
-        """Tokens on their way: who emitted them, and when."""
+        """Tokens in flight, with the node that emitted them and the time."""
 
     def note(self, run_id: RunId, workflow: str, node: str, event: Event, at: Millis) -> None:
-        """`node` is that of the task that a kernel's event is about."""
+        """Counts an event. `node`: for a kernel event, the node of its task."""
         match event:
             case TaskRetryScheduled():
                 kind = (event.error.type or event.error.code).rpartition(":")[2]

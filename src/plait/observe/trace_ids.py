@@ -1,7 +1,7 @@
 """Ids of traces and spans, derived from run ids: the same in every process and after every crash.
 
-The root run of a family gives the trace its id. A child of a root run is in that trace; a run further down does not
-know its root, so it has a trace of its own, which links to its parent's.
+A root run determines the id of its trace. A child of a root run is in that trace; a run further down does not know its
+root, so it has its own trace, which links to its parent's.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from plait.kernel.machine import RunInfo
 
 
 def trace_id(run_id: RunId) -> int:
-    """Of the trace that a run without a parent begins."""
+    """Returns the id of the trace of a run without a parent."""
     return _digest(f"trace\0{run_id}", 16)
 
 
 def span_id(run_id: RunId) -> int:
-    """Of the span that is the run."""
+    """Returns the id of a run's span."""
     return _digest(f"run\0{run_id}", 8)
 
 
 def task_span_id(run_id: RunId, name: str) -> int:
-    """Of the first attempt of a task that others follow from."""
+    """Returns the id of the span of a task's first attempt, for tasks that others follow from."""
     return _digest(f"task\0{run_id}\0{name}", 8)
 
 
@@ -33,4 +33,4 @@ def trace_of(run: RunInfo) -> int:
 
 def _digest(text: str, size: int) -> int:
     found = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=size).digest())
-    return found or 1  # zero is no id
+    return found or 1  # zero is not a valid id

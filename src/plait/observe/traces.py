@@ -1,6 +1,6 @@
-"""OpenTelemetry traces, when they are wanted: the door to `spans`, which needs the extra `otel`.
+"""OpenTelemetry traces, if configured: loads `spans`, which needs the extra `otel`.
 
-Where to is said by the standard variables: OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP), OTEL_SERVICE_NAME,
+The standard variables configure them: OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP), OTEL_SERVICE_NAME,
 OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_TRACES_EXPORTER=otlp|console|none, OTEL_SDK_DISABLED.
 """
 
@@ -21,7 +21,7 @@ _EXPORTERS = ("otlp", "console")
 
 
 def wanted(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether the environment asks for traces: it names an exporter, or where to send them."""
+    """Whether the environment configures traces: it names an exporter or an endpoint."""
     if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
     exporter = environ.get("OTEL_TRACES_EXPORTER", "")
@@ -31,8 +31,8 @@ def wanted(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Traces:
-    """Traces that go where the OTEL_* variables say. For processes of ours: makes the tracer provider of the process
-    if it has none, so that instrumented clients in steps report to the same place."""
+    """Makes traces from the OTEL_* variables. For our own processes: sets the tracer provider of the process if it has
+    none, so that instrumented clients in steps report to the same place."""
     exporter = environ.get("OTEL_TRACES_EXPORTER", "").lower() or "otlp"
     if exporter not in _EXPORTERS:
         raise InvalidInput(

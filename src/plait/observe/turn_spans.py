@@ -1,4 +1,4 @@
-"""A span `agent.turn` for each call of a model, under that of its attempt, with OpenTelemetry's GenAI names."""
+"""A span `agent.turn` for each model call, under the span of its attempt, with OpenTelemetry's GenAI names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TurnSpans:
                 raise
 
     def tool_called(self, facts: TurnFacts, tool: str, status: str) -> None:
-        """Metrics count these."""
+        """Makes no span: metrics count tool calls."""
 
 
 class _Turn:

@@ -17,19 +17,19 @@ class Client(client.Client):
 
     @property
     def catalog(self) -> RemoteCatalog:
-        """The step catalog of the namespace `default`; `.of(...)` returns another's."""
+        """The step catalog of the namespace `default`; `.of(...)` returns that of another."""
         return RemoteCatalog(self.transport)
 
     @property
     def policies(self) -> RemotePolicies:
         """What the operators of each namespace allow graphs to do."""
-        from plait.dialects.graph.surface.remote_policies import RemotePolicies  # not every client asks for them
+        from plait.dialects.graph.surface.remote_policies import RemotePolicies  # not every client needs it
 
         return RemotePolicies(self.transport)
 
     @property
     def recordings(self) -> Recordings:
-        """Tool calls that are recorded as steps, in the namespace `default`; `.of(...)` returns another's."""
+        """Recordings of tool calls as steps, in the namespace `default`; `.of(...)` returns those of another."""
         from plait.dialects.refs.recordings import Recordings
 
         return Recordings(self)

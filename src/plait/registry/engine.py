@@ -1,4 +1,4 @@
-"""The engine with all dialects: what they bring, and what it adds by name."""
+"""The engine with all dialects, and a named attribute for each dialect's interface."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def bundles(services: Services) -> Iterable[Bundle | LazyBundle]:
-    """The first one is the dialect of a definition that is only a name."""
+    """Returns the bundles of all dialects. The first is the default dialect of a definition that is only a name."""
     yield CodeBundle(max_payload=services.limits.max_payload, functions=services.executors.functions)
     yield LazyBundle("goals", "plait.dialects.goals", lambda: _goals(services))
     yield LazyBundle("graph", "plait.dialects.graph", lambda: _graph(services))
@@ -114,7 +114,7 @@ class Engine(engine.Engine):
         return bundles(services)
 
     async def __aenter__(self) -> Self:
-        self.executors.mcp.add_own(lambda: own_tools(self))  # a server puts those of its own API there
+        self.executors.mcp.add_own(lambda: own_tools(self))  # a server replaces them with those of its own API
         return await super().__aenter__()
 
     async def __aexit__(
@@ -135,7 +135,7 @@ class Engine(engine.Engine):
 
     @property
     def catalog(self) -> StepCatalog:
-        """The steps that goals are planned with, of the namespace `default`; `.of(...)` gives another's."""
+        """The catalog of steps for planning goals, of the namespace `default`; `.of(...)` returns that of another."""
         return self.goals.catalog
 
     @property
@@ -145,7 +145,7 @@ class Engine(engine.Engine):
 
     @property
     def node_types(self) -> TypeRegistry:
-        """The types that nodes of graphs may have: those that are built in, and those of each namespace."""
+        """The types of graph nodes: the built-in ones, and those of each namespace."""
         return cast("TypeRegistry", self.graph.node_types)
 
     @property
@@ -172,12 +172,12 @@ class Engine(engine.Engine):
 
     @property
     def recordings(self) -> Recordings:
-        """Tool calls that are recorded as steps, in the namespace `default`; `.of(...)` gives another's."""
+        """Recordings of tool calls as steps, in the namespace `default`; `.of(...)` returns those of another."""
         from plait.dialects.refs.recordings import Recordings
 
         return Recordings(self)
 
-    if TYPE_CHECKING:  # the engine's own `start`, which gives the result of a workflow its type
+    if TYPE_CHECKING:  # the engine's own `start`, with the type of a workflow's result
 
         @overload
         async def start(

@@ -1,7 +1,7 @@
-"""The tools that the engine itself has for steps of its runs: the MCP server `plait`.
+"""The engine's own tools for steps of its runs: the MCP server `plait`.
 
-They do what the HTTP API does, which is above the engine; so it is named here, and imported when the first step looks
-for a tool.
+They call the HTTP API, which is a layer above the engine; so it is only named here, and imported when the first step
+needs a tool.
 """
 
 from __future__ import annotations
@@ -21,6 +21,6 @@ _MODULE: Final = "plait.server.mcp.engine_tools"
 @asynccontextmanager
 async def own_tools(engine: Engine) -> AsyncGenerator[Any]:
     with extra("server", "The engine's own tools"):
-        module = await asyncio.to_thread(import_module, _MODULE)  # it takes a while, and the loop has more to do
+        module = await asyncio.to_thread(import_module, _MODULE)  # the import is slow and must not block the event loop
     async with module.engine_tools(engine) as server:
         yield server

@@ -1,4 +1,4 @@
-"""Where each dialect has what it adds to the command line; known without importing any of them."""
+"""The dialects' packages for the command line, listed without importing any of them."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ SURFACES = {
     "refs": "plait.dialects.refs.surface",
     "afl": "plait.dialects.afl.surface",
 }
-"""By dialect, the package with what it adds to the command line (its module `commands`)."""
+"""The package with a dialect's additions to the command line (its module `commands`), by dialect."""

@@ -1,1 +1,1 @@
-"""When something is due, and what becomes of each time: pure. The engine keeps schedules and starts their runs."""
+"""Computes when a schedule is due and the outcome of each time. Pure: the engine stores schedules and starts runs."""

@@ -1,8 +1,8 @@
 """Cron expressions of five fields, as people know them: minute, hour, day of month, month, day of week.
 
-Lists, ranges, steps and English names are understood, and `@daily` and its like. As in other crons, a day has to fit
-one of its two fields if both are restricted, and both if one of them begins with `*`. An expression that can't be read
-is refused with the field, what is wrong there, and what may stand there. All times here are local, without a zone.
+Lists, ranges, steps, English names, and shortcuts like `@daily` are supported. As in other crons, a day has to match
+one of its two fields if both are restricted, and both if one of them begins with `*`. An invalid expression is refused
+with the field, the mistake, and the allowed values. All times here are local, without a zone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Field:
 
     @property
     def allowed(self) -> str:
-        """In words, for who got it wrong."""
+        """The allowed values in words, for error messages."""
         names = f" or {next(iter(self.names))} to {list(self.names)[-1]}" if self.names else ""
         return f"{self.low} to {self.high}{names}"
 
@@ -58,7 +58,7 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """What an expression says, field by field. Days of the week count from Sunday, 0."""
+    """A parsed expression, field by field. Days of the week count from Sunday, 0."""
 
     minutes: tuple[int, ...]
     hours: tuple[int, ...]
@@ -66,14 +66,14 @@ class Cron:
     months: frozenset[int]
     weekdays: frozenset[int]
     either_day: bool
-    """Both fields for days are restricted: one that fits is enough."""
+    """Whether both fields for days are restricted, so that one match is enough."""
 
     def matches(self, local: datetime) -> bool:
-        """Whether a minute is one of them."""
+        """Whether a minute matches."""
         return local.minute in self.minutes and local.hour in self.hours and self._on(local.date())
 
     def after(self, local: datetime) -> Iterator[datetime]:
-        """The minutes that match and come after a moment, in order; the iterator ends where calendars do."""
+        """Yields the matching minutes after a moment, in order; ends with the calendar's last year."""
         start = local.replace(second=0, microsecond=0) + _MINUTE
         for day in self._days(start.date()):
             first_hour = start.hour if day == start.date() else 0
@@ -99,7 +99,7 @@ class Cron:
 
 
 def parse(text: str) -> Cron:
-    """Refuses what can't be read, and what no day ever fits."""
+    """Parses an expression; refuses an invalid one, and one that never matches."""
     parts = _MACROS.get(text.strip().lower(), text).split()
     if len(parts) != len(FIELDS):
         raise _bad(

@@ -1,8 +1,8 @@
-"""What becomes of the times of a schedule, given what is known of it, the time, and which of its runs have not ended.
+"""Decides the outcome of a schedule's times, given its state, the time, and which of its runs have not ended.
 
-Pure, and bounded: a round decides at most `AT_ONCE` times, however long nobody looked, and the state says whether
+Pure and bounded: a round decides at most `AT_ONCE` times, however long no engine checked, and the state tells whether
 there are more. A time ends in one `Fire`: its run was started, it was skipped because of the run before, it was missed
-because nobody looked in time, or its run could not be started.
+because no engine checked in time, or its run could not be started.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .state import Slot, State, moment, run_id
 from .timing import Timing
 
 AT_ONCE = 100
-"""Times that one round decides."""
+"""Maximum number of times that one round decides."""
 COUNTED = 100
-"""Times that are counted when they were missed."""
+"""Maximum number of missed times that are counted."""
 MOST_WAITING = 1000
 MOST_ACTIVE = 20
 PUNCTUAL = 10_000
-"""Milliseconds. A time that is no later is not missed, whatever `catchup` says: it may take so long until an engine
-looks, as one that is gone is waited for."""
+"""Milliseconds by which a time may be late without being missed, whatever `catchup` is: after a crash, it takes that
+long until another engine takes over and checks."""
 AHEAD = 3_600_000
-"""Milliseconds. A schedule that is further ahead than that met a clock that was wrong: it goes on from now."""
+"""Milliseconds that a schedule may be ahead. One further ahead has seen a wrong clock, and continues from now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What is true now, and what is told of it."""
+    """The new state, and the outcomes to record."""
 
     state: State
     fires: Sequence[Fire] = ()
@@ -50,8 +50,8 @@ def decide(
     running: Collection[str],
     looked: Millis | None = None,
 ) -> Round:
-    """`running`: those of `state.active` that have not ended. `looked`: when somebody began to look, if that was
-    earlier: a time is not too late because many others were due with it."""
+    """Decides one round. `running`: the runs of `state.active` that have not ended. `looked`: when the check began, if
+    earlier, so that a time does not become too late because many others were due with it."""
     table = _Table(name, now, state)
     table.active = [each for each in state.active if each in running]
     table.start_waiting()
@@ -79,7 +79,7 @@ def decide(
 
 
 def trigger(name: str, state: State, slot: Slot, now: Millis, running: Collection[str]) -> tuple[Round, Slot]:
-    """A run that somebody asks for, and the moment that it goes by: no time of a schedule has milliseconds."""
+    """Decides a run that was requested by hand, and its time, which has milliseconds: a schedule's times have none."""
     at = max(now, state.triggered + 1)
     slot = replace(slot, at=Millis(at if at % 1000 else at + 1), cause="trigger")
     table = _Table(name, now, state)
@@ -97,7 +97,7 @@ def trigger(name: str, state: State, slot: Slot, now: Millis, running: Collectio
 
 
 def started(name: str, state: State, slot: Slot, now: Millis, failure: str = "") -> Round:
-    """The run of a slot is there, or can't be started."""
+    """Records that the run of a slot was started, or can't be."""
     starting = tuple(each for each in state.starting if each != slot)
     run = run_id(name, slot.at)
     fire = _fire(slot, now, "failed" if failure else "started", why=failure, run=None if failure else run)
@@ -106,28 +106,28 @@ def started(name: str, state: State, slot: Slot, now: Millis, failure: str = "")
 
 
 def must_end(state: State) -> Sequence[str]:
-    """Runs that make room for the one that waits."""
+    """Returns the runs to cancel to make room for the one that waits."""
     return state.active if state.waiting and state.waiting[0].overlap == "cancel_previous" else ()
 
 
 def settled(state: State, timing: Timing, now: Millis) -> State:
-    """With the time to look at it next."""
+    """Returns the state with the time of the next check."""
     return replace(state, due=_due(state, timing, now, more=False))
 
 
 def numbered(state: State, fires: Sequence[Fire]) -> tuple[State, list[Fire]]:
-    """With the numbers that follow."""
+    """Assigns the next numbers to fires."""
     found = [replace(fire, number=state.fires + place) for place, fire in enumerate(fires, 1)]
     return (replace(state, fires=found[-1].number, last=found[-1]) if found else state), found
 
 
 def resumed(state: State, timing: Timing, now: Millis) -> State:
-    """Goes on from now: times that passed while it was paused, or had other settings, don't count."""
+    """Continues from now: times that passed while it was paused, or had other settings, don't count."""
     return settled(replace(state, paused=False, cursor=now), timing, now)
 
 
 def _due(state: State, timing: Timing, now: Millis, *, more: bool) -> Millis | None:
-    """At once, for as long as something is under way; else at the next time."""
+    """Returns when to check next: at once while something is in progress, else at the next time."""
     if more or state.starting or state.waiting or (state.backfills and not state.paused):
         return state.due if state.due is not None and state.due <= now else now
     return None if state.paused else timing.next(state.cursor)
@@ -139,7 +139,7 @@ def _fire(slot: Slot, now: Millis, outcome: FireOutcome, *, why: str = "", run: 
 
 @dataclass(slots=True)
 class _Table:
-    """Where a round puts slots: to be started, to wait, or away. Mutable for the time of the round."""
+    """Sorts a round's slots: to start, to wait, or to skip. Mutable during the round."""
 
     name: str
     now: Millis
@@ -155,7 +155,7 @@ class _Table:
 
     @property
     def busy(self) -> str | None:
-        """A run that the next one has to wait for."""
+        """Returns a run that the next one has to wait for."""
         if self.active:
             return self.active[-1]
         return run_id(self.name, self.starting[-1].at) if self.starting else None
@@ -191,7 +191,7 @@ class _Table:
         self.fires.append(_fire(slot, self.now, "skipped", why=why))
 
     def note_missed(self, timing: Timing, cursor: Millis, oldest: Millis) -> Millis:
-        """Times before `oldest` are too late: one line tells of all of them."""
+        """Records the times before `oldest`, which are too late, in one fire."""
         missed = list(islice(takewhile(lambda at: at < oldest, timing.after(cursor)), COUNTED + 1))
         if not missed:
             return cursor
@@ -203,7 +203,7 @@ class _Table:
         return last
 
     def fill(self, timing: Timing, backfill: Backfill) -> Backfill | None:
-        """Takes from the past what can be started now; None if nothing is left of it."""
+        """Takes from a backfill what can start now; returns the rest, None if nothing is left."""
         if backfill.overlap == "queue" and (self.busy is not None or self.waiting):
             return backfill
         limit = AT_ONCE if backfill.overlap == "allow" else 1

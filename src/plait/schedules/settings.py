@@ -1,4 +1,4 @@
-"""Settings of a schedule: from what callers say, in seconds and Python objects, to what is kept and sent."""
+"""Converts settings of a schedule from callers' seconds and Python objects to what is stored and sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plait.kernel.run_queues import QueueChoice, Queueing
 
 _NAME = re.compile(SCHEDULE_NAME)
 _LABELS = ("schedule", "scheduled_at")
-"""Those that its runs get from us."""
+"""Labels that Plait sets on a schedule's runs."""
 
 
 def settings_of(
@@ -56,7 +56,7 @@ def settings_of(
 
 
 def checked(name: str, settings: ScheduleSettings) -> ScheduleSettings:
-    """Refuses what could not be kept, or told apart."""
+    """Refuses settings that could not be stored, or names that could be confused."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(
             "schedule.bad_name",
@@ -82,12 +82,12 @@ def checked(name: str, settings: ScheduleSettings) -> ScheduleSettings:
 
 
 def queueing_of(settings: ScheduleSettings) -> Queueing:
-    """How its runs are started."""
+    """Returns the queueing options of its runs."""
     return {"queue": settings.queue, "priority": settings.priority, "partition": settings.partition}
 
 
 def span_of(what: str, given: float | timedelta) -> Millis:
-    """Seconds, as milliseconds."""
+    """Converts seconds to milliseconds."""
     try:
         seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
         return Millis(round(seconds * 1000))

@@ -1,8 +1,8 @@
-"""The times of a schedule, as moments in UTC: from a cron expression in a time zone, or from an interval.
+"""The times of a schedule in UTC: from a cron expression in a time zone, or from an interval.
 
-Two days a year have other hours in many zones. A local time that a clock skips is due at the next minute that there
-is, once, however many were skipped; a local time that comes twice is due the first time. Intervals are counted from
-1970-01-01T00:00Z, so that every 15 minutes means :00, :15, :30 and :45, whoever saved the schedule and when.
+Clocks change twice a year in many zones. A skipped local time is due at the next minute that exists, once, however
+many were skipped; a local time that comes twice is due the first time. Intervals are counted from
+1970-01-01T00:00Z, so that every 15 minutes means :00, :15, :30 and :45, no matter when the schedule was saved.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 SHORTEST = 1000
-"""Milliseconds of an interval."""
+"""The shortest interval in milliseconds."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LOCAL_EPOCH = _EPOCH.replace(tzinfo=None)
 _MILLISECOND = timedelta(milliseconds=1)
 _END = Millis(round(datetime(8999, 1, 1, tzinfo=UTC).timestamp() * 1000))
-"""After which no time is looked for: calendars of computers end soon after."""
+"""The end of the search for times: computers' calendars end soon after."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Either `cron`, read in `zone`, or `every`."""
+    """Either `cron` in `zone`, or `every`."""
 
     cron: Cron | None
     every: Millis | None
     zone: ZoneInfo
 
     def after(self, moment: Millis) -> Iterator[Millis]:
-        """The times that come after a moment, in order, each once."""
+        """Yields the times after a moment, in order, each once."""
         return self._counted(moment) if self.cron is None else self._on_calendar(self.cron, moment)
 
     def next(self, moment: Millis) -> Millis | None:
-        """None if there is none any more."""
+        """Returns the next time; None if there are no more."""
         return next(self.after(moment), None)
 
     def times(self, moment: Millis, count: int) -> list[Millis]:
@@ -65,13 +65,13 @@ class Timing:
         local = (_EPOCH + moment * _MILLISECOND).astimezone(self.zone).replace(tzinfo=None)
         for wanted in cron.after(local):
             at = self._moment(wanted)
-            if at > last:  # else it was skipped with others, or comes for the second time
+            if at > last:  # otherwise it was skipped with others, or comes a second time
                 yield at
                 last = at
 
     def _moment(self, local: datetime) -> Millis:
-        """When a local time is, or when the clock goes on after it was skipped. Around a change, `fold` chooses between
-        the offset before it, 0, and after it, 1: the second is larger where time was skipped."""
+        """Converts a local time; a skipped one to the moment at which the clock continues. Around a change, `fold`
+        selects the offset before it, 0, or after it, 1: the second is larger where time was skipped."""
         before, after = self._offset(local), self._offset(local.replace(fold=1))
         while before < after:
             local += timedelta(minutes=1)
@@ -84,7 +84,7 @@ class Timing:
 
 @lru_cache(1000)
 def timing_of(cron_text: str | None, every: int | None, tz: str) -> Timing:
-    """Refuses what is neither or both, and what can't be read."""
+    """Makes a timing; refuses neither or both, and invalid values."""
     if (cron_text is None) == (every is None):
         raise InvalidInput(
             "schedule.bad_timing",
@@ -101,11 +101,11 @@ def timing_of(cron_text: str | None, every: int | None, tz: str) -> Timing:
 
 
 def zone(name: str) -> ZoneInfo:
-    from zoneinfo import ZoneInfo  # with the first schedule: it looks where the machine keeps its zones
+    from zoneinfo import ZoneInfo  # imported with the first schedule: it searches the machine's time zones
 
     try:
         return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # unknown; not a name at all; a folder of the database
+    except (KeyError, ValueError, OSError):  # an unknown zone; an invalid name; a folder of the database
         raise InvalidInput(
             "schedule.unknown_time_zone",
             f"there is no time zone `{name[:80]}`",

@@ -3,6 +3,6 @@
     socket ─> middleware (request id, headers, Host and Origin) ─> dispatch ─> guard ─> query, body ─> handler
                                                                     └─> ui (built files)
 
-The table has the server's own routes and those that the engine's dialects bring. A handler only translates between
-HTTP and the engine.
+The table has the server's own routes and those of the engine's dialects. A handler only translates between HTTP and
+the engine.
 """

@@ -1,7 +1,7 @@
-"""Access that is lost while a request is under way: a stream, or a wait, must not outlive its key.
+"""Ends streams and waits whose caller loses access: a request must not outlive its key.
 
-A key may be revoked in any process, so the question is asked again and again. What was verified is remembered for
-`ttl_cache.SECONDS`; with `EVERY` on top of that, everything a key has open ends within a second.
+Any process may revoke a key, so each open request checks its key again and again. A verified key is cached for
+`ttl_cache.SECONDS`; together with `EVERY`, everything that a revoked key has open ends within a second.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from .site import Site
 T = TypeVar("T")
 
 EVERY = 0.5
-"""Seconds between looks."""
+"""Seconds between checks."""
 
 
 class Access:
-    """What one caller was allowed to open."""
+    """The access of one caller to one open stream or wait."""
 
     def __init__(self, site: Site, request: Request, caller: Caller, needed: RequiredRole) -> None:
         self._site = site
         self._request = Request(request.scope)
         self._needed: RequiredRole = needed
         self._can_be_lost = not site.settings.open and needed != "public"
-        # A token can only expire, and it takes long to verify one
+        # A token can't be revoked, only expire, and verifying one is slow
         self._every = site.settings.heartbeat if caller.mode == "token" else EVERY
 
     async def lost(self) -> None:
-        """Returns when the caller is not allowed any more; never, if he always is."""
+        """Returns when the caller loses access; never returns if access can't be lost."""
         if not self._can_be_lost:
             await asyncio.Event().wait()
         while True:
@@ -53,7 +53,7 @@ class Access:
 
 
 async def while_allowed(access: Access, asking: Awaitable[T]) -> T:
-    """What is waited for, unless the caller's key is revoked before it comes."""
+    """Awaits `asking`, unless the caller's key is revoked first."""
     answer = asyncio.ensure_future(asking)
     lost = asyncio.ensure_future(access.lost())
     try:

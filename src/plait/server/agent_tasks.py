@@ -1,4 +1,4 @@
-"""What workers ask for the agents that they carry: each route is about the attempt that the caller has claimed."""
+"""Routes for workers that run agents: each acts on the attempt that the caller has claimed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that pipelines of agents were promoted to: listed, and taken away."""
+"""Tools that were promoted from agents' pipelines: list them, and remove them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole application: the table of all routes, and middleware, API, mount and UI put together."""
+"""The whole application: the table of all routes, and the assembly of middleware, API, mount and UI."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from .ui import Ui
 
 
 def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
-    """The server's routes for an engine whose dialects have these surfaces."""
+    """Returns the server's own routes for an engine whose dialects have these surfaces."""
     surfaces = tuple(surfaces)
     return (
         *runs.ROUTES,
@@ -86,7 +86,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
 
 
 def all_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
-    """The server's routes and those of the dialects."""
+    """Returns the server's routes and those of the dialects."""
     surfaces = tuple(surfaces)
     return (*own_routes(surfaces), *(route for surface in surfaces for route in surface.routes))
 
@@ -98,7 +98,7 @@ def make_app(site: Site, ui: ASGIApp | None = None) -> ASGIApp:
 
 
 def bare_app(site: Site, ui: ASGIApp | None = None) -> ASGIApp:
-    """Whose tools are not those of the engine's steps."""
+    """An application whose own tools are not offered to the engine's steps."""
     return Middleware(site, Dispatcher(site, _endpoints(site)), Mount(site), ui or Ui())
 
 

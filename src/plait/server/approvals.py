@@ -1,4 +1,4 @@
-"""Approvals: what runs ask people, and the decisions."""
+"""Approvals that runs request, and the decisions on them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .nouns import APPROVAL
 
 
 class _Resumed(msgspec.Struct):
-    """What a run answers whose dialect says where it goes on."""
+    """The answer of a run whose dialect tells the nodes it continues at."""
 
     status: Literal["resumed"]
     next_nodes: list[str]
@@ -74,8 +74,8 @@ async def decide(call: Call[Scoped, Decide]) -> Answer:
 
 
 def _key(call: Call[Scoped, Decide]) -> str:
-    """Who sends a decision again, not knowing whether it came, gets the first answer. Each caller has keys of their
-    own."""
+    """The idempotency key of a decision, separate for each caller: a decision that is sent again gets the first
+    answer."""
     given = call.request.headers.get("idempotency-key", "")
     return f"{call.caller.id or call.caller.name}:{given}" if given else ""
 
@@ -90,7 +90,8 @@ async def delegate(call: Call[Scoped, Delegate]) -> Answer:
 
 
 def _voter(by: str, caller: Caller) -> str:
-    """A name that a caller claims counts only where nobody proves who they are."""
+    """Returns the name to record: the caller's own. Another stated name counts only on a server without
+    authentication."""
     if not by or by == caller.name:
         return caller.name
     if caller.mode != "open":
@@ -104,7 +105,7 @@ def _voter(by: str, caller: Caller) -> str:
 
 
 def decided(approval: records.Approval, decision: Decision, answer: Any = None) -> Decided:
-    """`answer` is what the run said, if anything."""
+    """`answer`: the run's answer, if it gave one."""
     missing = approval.required - len(approval.votes) if approval.status == "open" else 0
     found = Decided(id=approval.id, decision=decision, remaining=missing)
     if not isinstance(answer, dict) or "next_nodes" not in answer:

@@ -19,7 +19,7 @@ from .errors import BadRequest, BodyTooLarge, NotJson, TooSlow
 from .site import Settings
 
 _REST = 50e-6
-"""Seconds. No time at all would be too little: the lock would be taken back at once."""
+"""Seconds to sleep to release the interpreter's lock. After a sleep of zero, this thread would take it back at once."""
 _LINGER, _LINGER_BYTES = 1.0, 16 * 1024 * 1024
 
 
@@ -28,7 +28,7 @@ class Disconnected(Exception):
 
 
 async def read_body(scope: Scope, receive: Receive, settings: Settings, shape: Any, *, optional: bool) -> Any:
-    """The body as a value of its shape. If an optional one is missing, the shape has all its defaults."""
+    """Returns the body as a value of its shape. A missing optional body is the shape with all its defaults."""
     headers: dict[bytes, bytes] = dict(scope["headers"])
     raw = await read_bytes(headers, receive, settings, settings.max_body)
     if not raw and optional:
@@ -58,7 +58,7 @@ def _check_json(content_type: bytes, encoding: bytes) -> None:
 
 
 async def read_bytes(headers: dict[bytes, bytes], receive: Receive, settings: Settings, limit: int) -> bytes:
-    """The raw body, if it is within the limit and arrives in time."""
+    """Returns the raw body; raises if it is over the limit or does not arrive in time."""
     length = headers.get(b"content-length", b"")
     if length.isdigit() and int(length) > limit:
         raise BodyTooLarge(limit)
@@ -83,8 +83,8 @@ def _slow(seconds: float) -> TooSlow:
 
 
 async def send_body(answer: bytes, unread: Receive | None, send: Send) -> None:
-    """Sends the body of an answer. Where a request's body was refused before it was read, the response ends only after
-    a little more of that was read: a connection that is closed with unread data is reset, and the sender may never see
+    """Sends the body of an answer. If the request's body was refused before it was read to its end, reads on for a
+    moment before ending the response: closing a connection with unread data resets it, and the sender may never see
     the answer."""
     if unread is not None:
         await send({"type": "http.response.body", "body": answer, "more_body": True})
@@ -105,7 +105,7 @@ async def _discard(receive: Receive) -> None:
 
 
 async def parse(raw: bytes) -> Any:
-    """Strict JSON; an error says where it is malformed."""
+    """Parses strict JSON; an error says where it is malformed."""
     try:
         if len(raw) > json_text.LONG:
             return await asyncio.to_thread(values.parse, raw.decode(), _rest)
@@ -117,7 +117,7 @@ async def parse(raw: bytes) -> Any:
 
 
 def _rest() -> None:
-    """Gives up the interpreter's lock, for so long that whoever waits for it gets it."""
+    """Releases the interpreter's lock for long enough that a waiting thread gets it."""
     time.sleep(_REST)
 
 
@@ -126,7 +126,7 @@ def malformed(why: str) -> BadRequest:
 
 
 def _fit(value: Any, shape: Any, error: msgspec.ValidationError) -> Any:
-    """As a value of its shape after all: `1.0` is an integer in JSON Schema, and so it is here."""
+    """Converts again, with floats such as `1.0` as integers: they are integers in JSON Schema, so they are here."""
     for _ in range(_MOST_FLOATS):
         message, _, path = str(error).partition(" - at `")
         where = values.pointer(path.removesuffix("`"))
@@ -147,7 +147,7 @@ def _mismatch(message: str, where: str) -> InvalidInput:
 
 
 def _made_integer(value: Any, where: str) -> bool:
-    """Turns a float at the top of the body into the integer that it is; False if it is not one."""
+    """Replaces an integral float at the top level of the body by its integer; False if it is not integral."""
     name = where.removeprefix("/")
     found = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
     if not isinstance(found, float) or not found.is_integer():
@@ -159,4 +159,4 @@ def _made_integer(value: Any, where: str) -> bool:
 _NOT_INTEGER = re.compile(r"Expected `int\b.*, got `float`")
 _MOST_FLOATS = 10
 _PATTERN = re.compile(r"Expected `str` matching regex .*", re.DOTALL)
-"""A regular expression does not help someone who fills in a form."""
+"""Messages to replace: a regular expression does not help someone who fills in a form."""

@@ -1,4 +1,4 @@
-"""A request to one of the server's own routes: its host is the site."""
+"""A request to one of the server's own routes, with the site as its host."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Results of work that others have accepted: reported to a signed address, which works once.
+"""Results of work that an outside service has accepted, reported to a signed address that works once.
 
-    POST /callbacks/{token}                                 the body is the result, as a response with 200 would have it
+    POST /callbacks/{token}                                 the body is the result, as in a response with status 200
     Content-Type: application/problem+json                  the attempt failed; {"detail", "retryable": true}
 
-Whoever has the address may report, so there is no other check. What is reported is durable before it is acknowledged.
-One that comes too late, or for an attempt that is over, is recorded as late and changes nothing.
+Anyone who has the address may report; there is no other check. A report is durable before it is acknowledged. One
+that arrives too late, or for an attempt that is over, is recorded as late and changes nothing.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .nouns import LINK
 _ANY_JSON: Any = Any
 _PROBLEM = "application/problem+json"
 _LATE = 86_400.0
-"""Seconds for which an address works longer than is waited for it: a late result is recorded, not lost."""
+"""Seconds that an address outlives the wait for its result: a late result is recorded, not lost."""
 _UNLIMITED = 30 * 86_400.0
 _MOST = 89 * 86_400.0
 
 
 class ResultLinks:
-    """Makes the addresses."""
+    """Makes the addresses to which results are reported."""
 
     def __init__(self, links: LinkMaker, base: str) -> None:
         self._links = links

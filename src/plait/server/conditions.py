@@ -1,4 +1,4 @@
-"""Conditions, tried on data that the caller sends."""
+"""Evaluates conditions on data that the caller sends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def evaluate(call: Call[Scoped, ConditionTest]) -> Answer:
 
 
 async def _loaded(call: Call[Scoped, ConditionTest], references: frozenset[str]) -> dict[str, bytes]:
-    if len(references) > MAX_LEAVES:  # it is refused anyway
+    if len(references) > MAX_LEAVES:  # the condition will be refused anyway
         return {}
     texts = await call.host.engine.definitions.uploads.load(references, call.namespace)
     return {reference: text.encode() for reference, text in texts.items()}

@@ -1,5 +1,5 @@
-"""How many connections a process takes: fewer than it has descriptors for, or it could open neither its database nor a
-log when they run out. One more is told so, and so is the operator.
+"""Limits the connections of a process to fewer than it has descriptors: if those ran out, it could open neither its
+database nor a log. A connection over the limit is refused with a reason, which is also logged for the operator.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ except ImportError:  # Windows
 log = logging.getLogger("plait.server")
 
 _WANTED = 65_536
-"""Descriptors that are asked for, if the operator allows them."""
+"""Descriptors to ask for, if the hard limit allows them."""
 _RESERVE = 200
-"""Descriptors for all else: database, steps that call services, scripts, files."""
+"""Descriptors kept for everything else: database, steps that call services, scripts, files."""
 _UNKNOWN = 10_000
 _QUIET = 10.0
-"""Seconds between lines in the log."""
+"""Seconds between two log lines about refused connections."""
 
 
 def most_connections() -> int:
-    """What the descriptors of this process allow, after asking for more of them."""
+    """Returns how many connections this process has descriptors for, after raising its soft limit."""
     if resource is None:
         return _UNKNOWN
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -48,7 +48,7 @@ class Connections:
         self._quiet_until = 0.0
 
     def admits(self, open: int) -> bool:
-        """Whether there is room for the newest of so many. What is refused is logged, but not in a flood."""
+        """Whether the newest of `open` connections may stay. Logs refusals, at most once every `_QUIET` seconds."""
         if open <= self._most:
             return True
         self._refused += 1

@@ -134,17 +134,17 @@ async def untag(call: Call[Scoped, None]) -> Answer:
 
 
 def _whole(found: Description) -> Any:
-    """As JSON; of code, which has a file, there is none."""
+    """The definition as JSON; code has a file and no JSON."""
     return found.body if found.file else found.content()
 
 
 def _text(body: Any) -> str:
-    """JSON as people read it."""
+    """Indented JSON for people."""
     return "" if body is None else msgspec.json.format(msgspec.json.encode(body)).decode()
 
 
 async def _known(name: str, asking: Awaitable[T]) -> T:
-    """An unknown name gets the same answer as one that the caller may not see."""
+    """Answers an unknown name like one that the caller may not see."""
     try:
         return await asking
     except NotFound as error:

@@ -34,7 +34,7 @@ from .router import Router
 from .site import Site
 
 OWN_CALLER = "plait.caller"
-"""In the scope of a request that this process makes itself: who it is for. Nothing that comes over a socket has it."""
+"""The scope's key for the caller of a request that this process makes itself. No request from a socket has it."""
 _JSON = b"application/json"
 _USUAL = (None, "", "*/*", "application/json")
 """Values of `Accept` that every route can answer."""
@@ -43,7 +43,7 @@ _ANSWERS = ("*/*", "application/*", "application/json", "application/problem+jso
 
 @dataclass(slots=True)
 class _Exchange:
-    """What is known of a request so far; it fills up on the way."""
+    """What is known about a request so far; filled in step by step."""
 
     request: Request
     endpoint: Endpoint | None = None
@@ -53,11 +53,11 @@ class _Exchange:
     target: str | None = None
     handled: bool = False
     unread: bool = False
-    """Part of its body has not been read."""
+    """Whether part of the body has not been read."""
 
 
 class Dispatcher:
-    """Answers every request for one of its routes. It raises nothing: an error is an answer, too."""
+    """Answers every request for one of its routes. It raises nothing: errors become answers."""
 
     def __init__(self, site: Site, endpoints: Iterable[Endpoint]) -> None:
         self._site = site
@@ -89,7 +89,7 @@ class Dispatcher:
             await self._stream(exchange, answer, receive, send)
 
     async def _answer(self, exchange: _Exchange, receive: Receive) -> Answer | Content | Stream:
-        """What the route's handler answers. A change is recorded before it is acknowledged."""
+        """Calls the route's handler and returns its answer. A change is audited before it is acknowledged."""
         site, request = self._site, exchange.request
         if site.in_flight > site.settings.max_in_flight:
             raise Overloaded(site.settings.max_in_flight)
@@ -129,7 +129,7 @@ class Dispatcher:
     async def _read(
         self, exchange: _Exchange, endpoint: Endpoint, caller: Caller, receive: Receive
     ) -> Call[Any, Any, Any]:
-        """What the request says, checked."""
+        """Reads and checks the query and body of the request."""
         route, request, settings = endpoint.route, exchange.request, self._site.settings
         accept = request.headers.get("accept")
         if accept not in _USUAL:
@@ -157,7 +157,7 @@ class Dispatcher:
         )
 
     async def _refused(self, exchange: _Exchange, error: Exception) -> Answer:
-        """Every request that may change something is recorded with its outcome, refusals too."""
+        """Turns an error into an answer. Every request that may change something is audited, including refused ones."""
         if isinstance(error, Disconnected):
             raise error
         exchange.unread = isinstance(error, BodyTooLarge)
@@ -165,7 +165,7 @@ class Dispatcher:
         try:
             if isinstance(error, PlaitError) and endpoint is not None and not exchange.handled:
                 caller = getattr(error, "caller", None) or exchange.caller
-                # What an agent tries is on record, also when it only wants to read
+                # An agent's refused reads are audited as well
                 if caller is not None and (endpoint.method != "GET" or caller.role == "agent"):
                     await self._site.auth.audit.record(
                         caller, endpoint.route.name, exchange.target, "refused", error.code, exchange.namespace
@@ -181,12 +181,12 @@ class Dispatcher:
         access = Access(self._site, exchange.request, exchange.caller, endpoint.route.role)
         try:
             await sse.stream(self._site, found.frames, receive, send, access)
-        except PlaitError as error:  # too many streams: nothing was sent yet
+        except PlaitError as error:  # too many streams: nothing has been sent yet
             await _send(_problem(error, scope), scope["method"], send)
 
 
 def namespace_of(caller: Caller, stated: str | None) -> str:
-    """The namespace a request is about; raises `WrongNamespace` when it is not the caller's."""
+    """Returns the namespace a request is about; raises `WrongNamespace` if it is not the caller's."""
     if caller.namespace == EVERYWHERE:
         return stated or DEFAULT_NAMESPACE
     if stated is not None and stated != caller.namespace:
@@ -204,7 +204,7 @@ def _must_be_acceptable(route: AnyRoute, accept: str) -> None:
 
 
 def _namespace_with(noun: Noun, ids: list[str], caller: Caller, stated: str | None) -> str:
-    """As `namespace_of`, for what has an id: one in another namespace is answered like one that does not exist."""
+    """Like `namespace_of`, for a path with ids: an id in another namespace is answered like one that does not exist."""
     if not all(noun.usable(id) for id in ids):
         raise noun.missing(ids[0])
     try:

@@ -1,4 +1,4 @@
-"""A route with the host that its handler works on: the site, or what a dialect's handlers need."""
+"""A route with the host that its handler works on: the site, or the host of a dialect's surface."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from plait.api.shape import Query
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What is the same for all requests of a route is worked out once."""
+    """What is the same for all requests of a route, computed once."""
 
     route: AnyRoute
     host: object
     method: str
     full_path: str
     title: str
-    """In the metrics."""
+    """The route's name in the metrics."""
     audited: bool
-    """What it did is recorded when it succeeds."""
+    """Whether a successful request is recorded in the audit log."""
     no_query: Query | None
-    """The parameters of a request that sends none; None if some are required."""
+    """The parsed query of a request without parameters; None if some are required."""
 
 
 def endpoint_of(route: AnyRoute, host: object) -> Endpoint:

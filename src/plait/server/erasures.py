@@ -1,4 +1,4 @@
-"""Erasures: make the values of a subject unreadable, and list the receipts. For administrators."""
+"""Erasures, for administrators: make the values of a subject unreadable, and list the receipts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors between a socket and the engine. The engine's own errors have their status already."""
+"""Errors between a socket and the engine. The engine's own errors already have an HTTP status."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class NoRoute(NotFound):
 
 
 class UnknownDialect(InvalidInput):
-    """A dialect in a body is part of what was sent: an unknown one makes it invalid."""
+    """The body names an unknown dialect, so the input is invalid."""
 
     def __init__(self, dialect: str, known: Iterable[str]) -> None:
         fix = f"use one of {', '.join(known)}"

@@ -1,4 +1,4 @@
-"""The event log of a run: by page, and live."""
+"""The event log of a run, by page or live."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def _retold(events: list[Recorded], feed: Retell | None) -> list[Recorded]:
 
 
 def _start(call: Call[ListEvents, None]) -> int:
-    """A browser that reconnects sends the last number it has; that is newer than the address it once opened."""
+    """The event number to start after. A browser that reconnects sends its last one in a header, which is newer than
+    the query of the address it first opened."""
     last = call.request.headers.get("last-event-id")
     if last is None or not last:
         return call.query.after

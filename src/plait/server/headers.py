@@ -1,9 +1,9 @@
-"""Headers that answers share."""
+"""Headers that several answers share."""
 
 from __future__ import annotations
 
 NO_STORE = (b"cache-control", b"no-store")
-"""API answers are true only at the moment they are sent."""
+"""API answers are true only when they are sent, so nobody may cache them."""
 SECURITY = [
     (
         b"content-security-policy",

@@ -1,4 +1,4 @@
-"""For operators: is the server alive, is it ready, and its metrics."""
+"""For operators: whether the server is alive, whether it is ready, and its metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .call import Call
 from .errors import Stopping, WrongNamespace
 
 _ARGYLL = {"x-argyll-raft-state": "leader"}
-"""Argyll's clients look for the one node that accepts changes."""
+"""A field that Argyll's clients read to find the node that accepts changes."""
 
 
 async def health(call: Call[Query, None]) -> Answer:

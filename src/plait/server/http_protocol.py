@@ -1,8 +1,9 @@
 """One connection: uvicorn's HTTP protocol, with limits on the head of a request.
 
 uvicorn waits forever for the head of a request and accepts one of any size. Here a head has a time and a size limit,
-and what is not HTTP gets a problem like every other error. A server that stops answers one more request on a
-connection and closes it, also one that was accepted while the listening socket closed: uvicorn never tells those.
+and input that is not HTTP is answered with a problem like every other error. A stopping server answers one more
+request on each connection and closes it, including connections accepted while the listening socket closed, which
+uvicorn's shutdown never reaches.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .middleware import request_id
 from .site import Settings
 
 _LATE = 0.5
-"""Seconds for the head of a request on a connection that was accepted while the server stops."""
+"""Seconds to wait for the head of a request on a connection accepted while the server stops."""
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -76,7 +77,7 @@ class HttpProtocol(HttpToolsProtocol):
             size += len(name) + len(value)
         if size > self._settings.head_bytes:
             self._refuse(HeadTooLarge(self._settings.head_bytes))
-            raise ValueError("refused")  # ends the parser's work on it
+            raise ValueError("refused")  # makes the parser stop
         super().on_headers_complete()
         cycle: Any = self.cycle  # None before an upgrade
         if cycle is not None and self._stopping.is_set():
@@ -94,7 +95,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._refuse(BadRequest("http.bad_request", "malformed HTTP request", fix=fix))
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Nothing to warn about: the request is answered without the upgrade."""
+        """Logs nothing: the request is answered without the upgrade."""
 
     def _wait_for_head(self) -> None:
         seconds = self._settings.head_seconds
@@ -109,7 +110,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _too_slow(self) -> None:
         self._timer = None
-        if not self._in_head:  # browsers open connections that they may never use
+        if not self._in_head:  # browsers open connections in advance and may never use them
             self.transport.close()
             return
         seconds = self._settings.head_seconds

@@ -1,6 +1,6 @@
 """Signed links for people and programs without a key: one decides an approval, one sends a message to a run.
 
-A link works once, until it expires. Whoever has it may use it, so there is no other check.
+A link works once, until it expires. Anyone who has it may use it; there is no other check.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ async def decide(call: Call[Query, DecideByLink]) -> Answer:
 
 
 def _voter(approval: Approval, by: str, caller: Caller) -> str:
-    """Whose vote the link is; empty: of whoever uses it. Where it matters who votes, only an administrator, who could
-    also create a key of any name, gives out the votes of others."""
+    """Returns whose vote the link casts; empty: that of whoever uses it. Where it matters who votes, only an
+    administrator may make links for others' votes: an administrator could create a key of any name anyway."""
     if approval.required == 1 and not approval.approvers:
         return by
     if not by:
@@ -113,7 +113,7 @@ def _anonymous(link: Link) -> str:
 
 
 class ApprovalUrls:
-    """The links that notices carry: each lets one approver decide, for as long as the approval is open."""
+    """The links in notices: each lets one approver decide while the approval is open."""
 
     def __init__(self, maker: LinkMaker, clock: Clock, base: str) -> None:
         self._maker = maker

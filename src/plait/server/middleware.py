@@ -1,4 +1,4 @@
-"""What applies to every request: request ids, security headers, the check of where it comes from."""
+"""What applies to every request: request ids, security headers, the check of its origin."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _USABLE_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 
 class Middleware:
-    """In front of the API, the mount and the UI. It returns what they return, and is in the way of none of their
-    awaits."""
+    """Stands in front of the API, the mount and the UI. It returns their awaitable as it is, so that it adds no frame
+    to their awaits."""
 
     def __init__(self, site: Site, api: Dispatcher, mount: Mount, pages: ASGIApp) -> None:
         self._api, self._mount, self._pages = api, mount, pages
         self._mcp = McpMount(site, self)
         self._origins = OriginCheck(site.settings)
         self._tls = site.settings.public_url.startswith("https://")
-        """A proxy ends TLS in front of us: cookies must still be for TLS only."""
+        """Whether callers use TLS. A proxy may terminate it in front of us; cookies must still be for TLS only."""
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         headers = Headers(scope=scope)
@@ -66,7 +66,7 @@ class Middleware:
         return self._api if path == API or self._api.knows(scope) else self._pages
 
     async def _socket(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Only the mount has sockets."""
+        """Passes a WebSocket to the mount, the only part that has some."""
         try:
             self._origins.check(scope, headers)
         except HttpError:
@@ -76,7 +76,7 @@ class Middleware:
 
 
 def request_id(given: str | None = None) -> str:
-    """The id that came with a request, if it can be used in a log; else a new one."""
+    """Returns the id that came with a request, if it is fit for a log; otherwise a new one."""
     return given if given is not None and _USABLE_ID.fullmatch(given) else secrets.token_hex(8)
 
 

@@ -1,4 +1,4 @@
-"""What the ids in the server's own paths name, and what is answered when there is no such thing."""
+"""What the ids in the server's own paths name, and the errors for ids that do not exist."""
 
 from __future__ import annotations
 

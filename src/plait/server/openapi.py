@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the table of routes and the shapes in it."""
+"""Builds the OpenAPI 3.1 document from the table of routes and their shapes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def document(routes: Iterable[AnyRoute]) -> dict[str, Any]:
 
 
 def _link_runs(paths: dict[str, dict[str, Any]], routes: list[AnyRoute]) -> None:
-    """Whatever creates a run returns the id that all routes about one run take."""
+    """Adds links: a route that creates a run returns the id that all routes about one run take."""
     about_one = [route for route in routes if route.noun is not None and route.noun.name == "run"]
     links = {route.name: {"operationId": route.name, "parameters": {"id": "$response.body#/id"}} for route in about_one}
     for path in paths.values():
@@ -91,7 +91,7 @@ _SECURITY: dict[str, Any] = {
 
 
 def _schemas(routes: list[AnyRoute]) -> tuple[dict[str, Any], dict[Any, Any]]:
-    """All shapes, and for each type how it is referred to."""
+    """Returns the schemas of all shapes, and for each type the reference to its schema."""
     types: list[Any] = [Problem]
     for route in routes:
         found = [route.body, route.streams, *(reply.shape for reply in route.replies), *route.also]
@@ -101,7 +101,7 @@ def _schemas(routes: list[AnyRoute]) -> tuple[dict[str, Any], dict[Any, Any]]:
 
 
 def _tidy(value: Any) -> Any:
-    """Python's end of text is JavaScript's `$`."""
+    """Replaces Python's end of text in patterns by JavaScript's `$`."""
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
         return {key: each.replace(r"\Z", "$") if key == "pattern" else _tidy(each) for key, each in items}
@@ -153,7 +153,7 @@ def _query_parameters(shape: type[Query]) -> list[dict[str, Any]]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter is present or absent; it is never null."""
+    """Removes null from a parameter's schema: a parameter is present or absent, never null."""
     options: list[Any] = schema.get("anyOf", [])
     kept = [each for each in options if each != {"type": "null"}]
     if len(kept) != 1:
@@ -178,7 +178,7 @@ def _responses(route: AnyRoute, refs: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _success(route: AnyRoute, replies: list[Reply], refs: dict[Any, Any]) -> dict[str, Any]:
-    """Replies of one status; with more than one shape, the answer has any of them."""
+    """Merges replies of one status; if they have several shapes, the answer has any of them."""
     content: dict[str, Any] = {}
     shapes = [reply.shape for reply in replies if reply.shape is not None]
     if shapes and isinstance(shapes[0], str):
@@ -192,7 +192,7 @@ def _success(route: AnyRoute, replies: list[Reply], refs: dict[Any, Any]) -> dic
 
 
 def _faults(route: AnyRoute) -> dict[int, list[Fault]]:
-    """Errors of the route itself, and those of every route of its kind."""
+    """Returns the errors of the route itself and those of every route of its kind."""
     all_of_them = [
         *route.faults,
         *_ANY,

@@ -1,7 +1,7 @@
-"""Which requests are refused for where they come from.
+"""Refuses requests because of where they come from.
 
-An open server and the mount ask nobody for a key: they trust whoever can reach them, and so can a web page in a browser
-on the same machine. So they answer only to their own host names (against DNS rebinding) and refuse what pages of other
+An open server and the mount require no key: they trust everyone who can reach them, and a web page in a browser on the
+same machine can. So they answer only to their own host names (against DNS rebinding) and refuse what pages of other
 sites send: changes, reads, live streams and sockets. Links that a person follows are not refused.
 """
 
@@ -25,7 +25,7 @@ from .site import Settings
 _PORT = re.compile(r":[0-9]*\Z")
 _DEFAULT_PORT = re.compile(r":(80|443)\Z")
 _FOR_CLIENTS_TOO = "/health"
-"""Argyll's clients look there for the node that accepts changes."""
+"""The path where Argyll's clients look for the node that accepts changes."""
 
 
 class OriginCheck:
@@ -50,7 +50,7 @@ class OriginCheck:
             raise _foreign_origin(why)
 
     def _foreign_page(self, scope: Scope, headers: Headers, host: str, *, mounted: bool) -> str:
-        """Why a request comes from a page of another site; empty if it does not, or if that page may call."""
+        """Why a request counts as sent by a page of another site; empty if it does not, or if that page may call."""
         origin = headers.get("origin")
         if origin is None and "sec-fetch-site" not in headers:
             return ""  # not a browser, or a page of ours that reads
@@ -64,7 +64,7 @@ class OriginCheck:
         return why
 
     def _is_own_name(self, host: str) -> bool:
-        """This machine's names, and the public one."""
+        """Whether the host is one of this machine's names or the public name."""
         name = _PORT.sub("", host)
         return (
             is_loopback(name)
@@ -74,7 +74,7 @@ class OriginCheck:
 
 
 def _is_address(host: str) -> bool:
-    """Nobody can point an address somewhere else."""
+    """Whether the host is an IP address: nobody can point that somewhere else."""
     try:
         ipaddress.ip_address(_PORT.sub("", host).strip("[]"))
     except ValueError:

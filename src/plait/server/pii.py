@@ -1,7 +1,8 @@
-"""Personal values in answers: a caller without the right `pii:read` gets a placeholder for fields that hold them.
+"""Hides personal values in answers: a caller without the right `pii:read` gets a placeholder instead.
 
-A field is known by its name, at any depth, and in texts too: `email=anna@example.com`, or JSON in a log line. Where a
-text for people repeats a value that the same answer hides, or that its run holds in such a field, it is hidden there.
+A field is recognized by its name, at any depth, and also in texts: `email=anna@example.com`, or JSON in a log line. If
+a text for people repeats a value that the same answer hides, or that its run holds in such a field, it is hidden there
+as well.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ _FOR_PEOPLE = frozenset(
     {"text", "message", "args", "notes", "trace", "title", "comment", "reason", "cause", "why"}
     | {"prompt", "instructions", "reasoning", "feedback", "problem"}  # of agents
 )
-"""Fields with texts that may say anything. Others, such as ids, are compared by programs."""
+"""Fields with free text for people, in which values are masked. Other fields, such as ids, are compared by programs."""
 LOGS = "runs.logs"
-"""The route whose answers are texts alone."""
+"""The route whose answers are only texts."""
 _SHORTEST = 4
-"""Characters of a value that is looked for in texts: shorter ones are in everything."""
+"""Minimum length of a value to look for in texts; shorter ones occur everywhere."""
 _MOST = 1_000
 
 
@@ -44,7 +45,8 @@ class PiiFilter:
     async def filtered(
         self, answer: Answer | Content | Stream, route: AnyRoute, caller: Caller, namespace: str, run_id: str | None
     ) -> Answer | Content | Stream:
-        """Workers get plain tasks, and public routes have no caller. `run_id`: what the answer is about."""
+        """Returns the answer, with personal values hidden from callers without the right. Workers get plain tasks, and
+        public routes have no caller. `run_id`: the run that the answer is about."""
         if caller.reads_pii or route.role in ("public", "worker", "agent", "any") or isinstance(answer, Content):
             return answer
         names = await self.hidden(namespace)
@@ -58,7 +60,7 @@ class PiiFilter:
         return replace(answer, shape=_hide(answer.shape, names, known))
 
     async def hidden(self, namespace: str) -> frozenset[str]:
-        """Names of fields."""
+        """Returns the names of the fields to hide."""
         found = self._names.get(namespace)
         if found is None:
             found = await self._engine.pii_fields.of(namespace)
@@ -66,18 +68,19 @@ class PiiFilter:
         return found
 
     async def for_strangers(self, shape: object, namespace: str) -> object:
-        """What a client without credentials gets."""
+        """Returns the shape as a client without credentials gets it."""
         names = await self.hidden(namespace)
         return _hide(shape, names) if names and shape is not None else shape
 
     async def _held(self, namespace: str, run_id: str, names: frozenset[str]) -> list[str]:
-        """Personal values of a run: its log lines may repeat them, and name no fields."""
+        """Returns the personal values of a run: its log lines may repeat them without naming a field."""
         events = await recorded(self._engine.kernel.store, run_key(namespace, run_id))
         return list(_values([event.data for event in events], names))
 
 
 def hide(value: Any, names: Collection[str], known: Iterable[str] = ()) -> Any:
-    """A copy in which fields of these names have a placeholder, at any depth; texts for people don't repeat them."""
+    """Returns a copy with a placeholder in fields of these names, at any depth, and for their values in texts for
+    people."""
     found = sorted({*known, *_values(value, names)}, key=len, reverse=True)[:_MOST]
     return _hidden(value, names, found)
 
@@ -112,7 +115,7 @@ def _assignments(names: frozenset[str]) -> re.Pattern[str]:
 
 
 def _values(value: Any, names: Collection[str], inside: bool = False) -> Iterator[str]:
-    """What fields of these names hold."""
+    """Yields the values in fields of these names."""
     if isinstance(value, dict):
         for name, each in cast("dict[str, Any]", value).items():
             yield from _values(each, names, inside or name in names)

@@ -1,4 +1,4 @@
-"""What a run would do, before it is started."""
+"""Plans: what a run would do, before it starts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def plan(call: Call[Scoped, PlanRun]) -> Answer:
 
 
 async def _draft(call: Call[Scoped, PlanRun]) -> Answer:
-    """What a run would be as a definition."""
+    """Answers with a run's draft: what the run would be as a definition."""
     body = call.body
     if body.from_run is None:
         raise InvalidInput("plan.no_source", "there is nothing to plan", fix="send a `definition`, or `from_run`")

@@ -1,4 +1,4 @@
-"""Errors as problems for HTTP callers."""
+"""Turns errors into problems (RFC 9457) for HTTP callers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def headers_of(error: PlaitError) -> dict[str, str]:
 
 
 def bug(error: Exception, request_id: str) -> PlaitError:
-    """An unexpected error: the log has all of it, the caller only the request id to find it by."""
+    """Makes an error for an unexpected exception: the log gets all of it, the caller only the request id to find it."""
     log.error("request %s failed unexpectedly", request_id, exc_info=error)
     return PlaitError(
         "server.bug",

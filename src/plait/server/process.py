@@ -1,8 +1,8 @@
 """One server process: listen, serve, and stop without losing anything.
 
-To stop: readiness fails, the listening socket closes, streams end, requests in progress finish within a time limit and
-are the last of their connections, and only then is the engine closed, which gives up its shards. A second signal exits
-immediately.
+Stopping happens in order: readiness fails, the listening socket closes, streams end, requests in progress finish
+within a time limit and are the last on their connections, and then the engine closes, which releases its shards. A
+second signal exits immediately.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from .site import Site
 
 _BACKLOG = 2048
 _CLOSING_TURNS = 5
-"""Turns of the event loop after which no accepted connection is still on its way."""
+"""Turns of the event loop after which every accepted connection is known."""
 _LISTENERS = 32
-"""Duplicates of the listening socket."""
+"""The number of duplicates of the listening socket, including the original."""
 _MAX_MESSAGE = 64 * 1024
 """Bytes of one WebSocket message."""
 _PING = 54.0
-"""Seconds between pings on a WebSocket, and to wait for each pong."""
+"""Seconds between pings on a WebSocket, and seconds to wait for each pong."""
 _ANY_ADDRESS = ("0.0.0.0", "::")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _EXIT_CODE = 130
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Binds the address now, so that whoever starts the server learns immediately if it is not available."""
+    """Binds the address now, so that an address that is not available is reported immediately."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError) as error:
@@ -68,7 +68,7 @@ def url_of(sock: socket.socket) -> str:
 
 
 def local_url(sock: socket.socket) -> str:
-    """The address for callers on this machine, whatever addresses it listens on."""
+    """Returns the address for callers on this machine, whatever addresses the server listens on."""
     host, port = sock.getsockname()[:2]
     return f"http://127.0.0.1:{port}" if host in _ANY_ADDRESS else url_of(sock)
 
@@ -120,12 +120,12 @@ class Process:
 
     @property
     def listening(self) -> bool:
-        """False as soon as no new connections are accepted."""
+        """Whether new connections are accepted."""
         return self._sock.fileno() != -1
 
     async def serve(self) -> None:
-        """Until `stop` is called."""
-        # uvloop accepts one connection a socket in each turn of its loop, and turns are long under load
+        """Serves until `stop` is called."""
+        # uvloop accepts one connection per socket in each turn of its loop, and turns are long under load
         await self._server.serve(sockets=[self._sock, *(self._sock.dup() for _ in range(_LISTENERS - 1))])
         await self._abort_connections()
 
@@ -159,14 +159,14 @@ class Signals:
             asyncio.get_running_loop().remove_signal_handler(each)
 
     def on_first(self, stop: Callable[[], None]) -> None:
-        """What the first one does; done now if it was already received."""
+        """Sets what the first signal does; does it now if that signal has already arrived."""
         self._stop = stop
         if self._received:
             stop()
 
     def _take(self) -> None:
         if self._received:
-            os._exit(_EXIT_CODE)  # like `kill -9`: what was acknowledged is on disk
+            os._exit(_EXIT_CODE)  # like `kill -9`: everything acknowledged is on disk
         self._received = True
         if self._stop is not None:
             self._stop()

@@ -1,4 +1,4 @@
-"""Query strings, strictly: unknown, repeated and malformed parameters are refused."""
+"""Parses query strings strictly: unknown, repeated and malformed parameters are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Q = TypeVar("Q", bound=Query)
 
 _INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _MAX_PARAMETERS = 100
-"""Parameters in one query."""
+"""Maximum number of parameters in one query."""
 
 
 def read_query(raw: bytes, shape: type[Q]) -> Q:

@@ -1,9 +1,9 @@
-"""What a key may start: so many runs a second, and so many under way at once, where its administrators have set that.
+"""Limits what a key may start: runs per second, and runs in progress at once, where an administrator has set limits.
 
-The first is counted by each server process for itself, as requests come to it. The second is read from the database:
-runs that a limited key started carry its id as a label, and those that have not ended count. What was read is good for
-a second, together with what was started here since; so starts that come to several processes in the same moment may
-pass it by a few.
+Each server process counts the rate for itself, over the requests that reach it. The runs in progress are counted in
+the database: runs that a limited key started carry its id as a label, and those that have not ended count. A count is
+used for a second, plus what this process started since; so starts that reach several processes at the same moment may
+exceed the limit by a few.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from plait.kernel.store import RunFilter, Store
 from .auth.rate_limit import RateLimit
 
 KEY_LABEL = "api_key"
-"""The label that says which key a run was started with, if that key is limited."""
+"""The label with the id of the key that started a run, if that key is limited."""
 _GOOD_FOR = 1.0
-"""Seconds for which a count is believed."""
+"""Seconds for which a count is used."""
 _MOST = 10_000
-"""Keys that are remembered."""
+"""Maximum number of counts kept in memory."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Quotas:
         self._counts: dict[tuple[str, str], _Count] = {}
 
     async def take(self, caller: Caller, namespace: str) -> dict[str, str]:
-        """Counts a start, or refuses it with 429. Returns the labels that the run must have to be counted."""
+        """Counts a start, or refuses it with 429. Returns the labels that the run needs to be counted."""
         if caller.start_rate is None and caller.max_running is None:
             return {}
         if caller.max_running is not None:

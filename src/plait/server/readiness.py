@@ -1,7 +1,7 @@
-"""Whether the database takes writes: asked for by load balancers, often, and by anyone.
+"""Checks whether the database accepts writes. Load balancers ask often, and anyone may ask.
 
-A database that can be read may still be full, read-only or locked: only a write tells. However many ask, there is one
-try a second.
+A database that can be read may still be full, read-only or locked: only a write tells. However many callers ask, there
+is one attempt per second.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from plait.kernel.errors import PlaitError, Unavailable
 from plait.kernel.records import Record
 
 _TIMEOUT = 2.0
-"""Seconds the database may take before the server is not ready."""
+"""Seconds that the write may take before the server counts as not ready."""
 _EVERY = 1.0
 _PROBE = ("server.ready", "", "write")
-"""The one record that is written again and again."""
+"""The record that every check writes."""
 
 
 class Readiness:

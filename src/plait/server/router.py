@@ -1,4 +1,4 @@
-"""Finds the route of a path.
+"""Finds the route for a path.
 
 Paths are split before they are decoded: an id may hold a slash, sent as `%2F`, without becoming two parts.
 """
@@ -13,11 +13,11 @@ from typing import Generic, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes
 
 _KEPT = 1024
-"""Paths whose route is remembered."""
+"""Maximum number of paths whose route is cached."""
 
 
 class Routable(Protocol):
-    """What can be found by path and method."""
+    """Anything that can be found by path and method."""
 
     @property
     def method(self) -> str: ...
@@ -31,20 +31,20 @@ R = TypeVar("R", bound=Routable)
 @dataclass(frozen=True, slots=True)
 class Match(Generic[R]):
     routes: Mapping[str, R]
-    """By method."""
+    """The path's routes by method."""
     params: Mapping[str, str]
 
     @property
     def methods(self) -> list[str]:
-        """Those that are allowed."""
+        """The allowed methods."""
         return [*self.routes, *(["HEAD"] if "GET" in self.routes else []), "OPTIONS"]
 
 
 class Router(Generic[R]):
     def __init__(self, routes: Iterable[R]) -> None:
         self.match = lru_cache(_KEPT)(self._match)
-        """For a path as it was sent, without the query. None if no route has it, whatever the method. A path that is
-        not UTF-8 has no route."""
+        """Finds the match for a path as it was sent, without the query. None if no route of any method has this path. A
+        path that is not UTF-8 has no route."""
         self._exact: dict[bytes, dict[str, R]] = defaultdict(dict)
         self._patterns: dict[tuple[str, ...], dict[str, R]] = defaultdict(dict)
         for route in routes:

@@ -1,4 +1,4 @@
-"""Changing a run: cancel, retry, compensate, patch, send it a message, fork it."""
+"""Changes a run: cancel, retry, compensate, patch, send it a message, fork it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def message(call: Call[Scoped, SendMessage]) -> Answer:
 async def fork(call: Call[Scoped, ForkRun]) -> Answer:
     handle = await _run(call)
     counted = await call.host.quotas.take(call.caller, call.namespace)
-    # Whose key the other run was started with does not matter
+    # The fork counts for the key that makes it, not for the key that started the other run
     labels = {key: value for key, value in (await handle.readable()).labels.items() if key != KEY_LABEL} | counted
     made = await handle.fork(call.body.at, call.body.edits, call.body.id, labels=labels)
     return Answer(RunRef(id=made.id, namespace=made.namespace, status=await made.status()), 201)

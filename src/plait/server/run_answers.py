@@ -1,4 +1,4 @@
-"""What a run's code answers: queries, updates, and the values that it publishes."""
+"""Answers from a run's code: queries, updates, and the values that it publishes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs: start one, list them, show one."""
+"""Runs: start, list and show them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
 
 
 def queueing_of(body: StartRun) -> Queueing:
-    """What of it is given."""
+    """The queueing options that the body sets."""
     found: Queueing = {}
     if body.queue is not None:
         found["queue"] = body.queue
@@ -75,7 +75,7 @@ def queueing_of(body: StartRun) -> Queueing:
 
 
 def _asked_for(body: StartRun) -> str | dict[str, Any]:
-    """By one name or the other, and not by both."""
+    """Returns what to start, from `definition` or `tag`; refuses a mix of both."""
     given = body.definition if body.tag is None else body.tag
     both = body.tag is not None and (body.definition is not None or body.input is not None)
     if given is None or both or (body.tag is None and body.inputs is not None):
@@ -89,7 +89,7 @@ def _asked_for(body: StartRun) -> str | dict[str, Any]:
 
 
 def definition_of(site: Site, dialect: str | None, given: str | dict[str, Any]) -> Any:
-    """A name, of the dialect that was sent with it or of any; or what its dialect reads."""
+    """Returns a name, a reference to a name in the given dialect, or a definition that its dialect has read."""
     if dialect is None and isinstance(given, str):
         return given
     dialect, known = dialect or site.engine.default_dialect, site.bundles
@@ -162,7 +162,7 @@ async def _live(following: AsyncIterator[Changes]) -> AsyncIterator[bytes]:
 
 @lru_cache(128)
 def _frame(change: Changes) -> bytes:
-    """All watchers of a filter get the same object: it is encoded once."""
+    """Encodes a change once: all watchers of a filter get the same object."""
     gone = None if change.snapshot else [caller_id(id) for id in change.gone]
     shape = RunChanges(runs=[run_of(row) for row in change.runs], gone=gone)
     return frame(shape, event="snapshot" if change.snapshot else "changes")

@@ -1,5 +1,5 @@
-"""`POST /definitions`: one route for all dialects. With a name, a definition becomes a version of that name; what is
-saved without one, such as the steps of a catalog, is up to its dialect."""
+"""`POST /definitions`: one route for all dialects. With a name, a definition is saved as a version of that name;
+without one, its dialect decides how it is saved, for example the steps of a catalog."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def _save(call: Call[Scoped, NewDefinition], surface: Surface | None) -> A
 
 
 async def _save_draft(call: Call[Scoped, NewDefinition], run_id: str, name: str) -> Answer:
-    """What a run would be as a definition, as a version of a name."""
+    """Saves a run's draft as a version of a name."""
     body, drafts = call.body, call.host.engine.drafts
     saving = drafts.save(
         body.dialect, run_id, name, body.options, call.namespace, breaking=body.breaking, expected=body.expected
@@ -94,7 +94,7 @@ async def _save_version(call: Call[Scoped, NewDefinition], name: str) -> Answer:
 
 
 def saved_answer(saved: Saved) -> Answer:
-    """201 for a new version, 200 if there was one that says the same."""
+    """Answers 201 for a new version, 200 if an equal version existed."""
     fields = msgspec.structs.asdict(saved.version)
     return Answer(SavedVersion(**fields, warnings=[*saved.warnings]), 201 if saved.new else 200)
 

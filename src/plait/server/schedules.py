@@ -1,4 +1,4 @@
-"""Schedules: save, list, show, pause, resume, trigger, backfill, delete; and the next times before one is saved."""
+"""Schedules: save, list, show, pause, resume, trigger, backfill, delete; and preview the next times."""
 
 from __future__ import annotations
 

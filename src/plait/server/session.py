@@ -1,4 +1,4 @@
-"""Who the caller is; and browser sessions, which exchange a key for a cookie."""
+"""The caller's identity, and browser sessions, which exchange a key for a cookie."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One server process: its settings, and what its handlers share."""
+"""One server process: its settings, and the state that its handlers share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .errors import Overloaded, Stopping, TooManyWatchers
 from .quotas import Quotas
 from .readiness import Readiness
 
-if TYPE_CHECKING:  # an extra
+if TYPE_CHECKING:  # an optional dependency
     from plait.observe.spans import Traces
 
 
@@ -29,48 +29,49 @@ class Settings:
     """The limits of one process, and how it is reached."""
 
     open: bool = True
-    """No authentication. Only for a loopback address: see `middleware`."""
+    """Whether to skip authentication. Only for a loopback address: see `origin_check`."""
     public_url: str = ""
-    """The address that people use, if it differs from the one it listens on: for links and Host and Origin checks."""
+    """The address that people use, if it differs from the one the server listens on: for links and Host and Origin
+    checks."""
     argyll: Argyll = "off"
     """Whether to serve Argyll's clients, which send no credentials; `local`: only under this machine's host names."""
     argyll_origins: tuple[str, ...] = ()
-    """Sites whose pages may call that surface; `*`: all. Pages of others are refused."""
+    """Sites whose pages may call the Argyll mount; `*`: all. Requests from pages of other sites are refused."""
     unsigned_webhooks: bool = False
-    """For development: results are accepted from whoever knows the token of the work."""
+    """For development: accept results from anyone who knows the token of the work."""
     trusted_proxies: str = ""
     """Addresses whose `X-Forwarded-For` is trusted, separated by commas."""
     head_bytes: int = 64 * 1024
     """Maximum size of a request's path and headers."""
     head_seconds: float = 20.0
-    """How long a head may take to arrive."""
+    """Seconds that a head may take to arrive."""
     max_body: int = 4 * 1024 * 1024
     """Maximum bytes of a request's body."""
     body_seconds: float = 20.0
-    """How long a body may take to arrive."""
+    """Seconds that a body may take to arrive."""
     max_in_flight: int = 1_000
-    """Requests in progress, not counting streams; more get 429."""
+    """Maximum number of requests in progress, not counting streams; more get 429."""
     max_connections: int | None = None
-    """Open connections; None: as many as the process has descriptors for, less a reserve."""
+    """Maximum number of open connections; None: as many as the process has descriptors for, less a reserve."""
     max_watchers: int = 2_000
-    """Open live streams."""
+    """Maximum number of open live streams."""
     heartbeat: float = 15.0
     """Seconds between heartbeats on a quiet stream."""
     stall_seconds: float = 60.0
-    """How long a watcher may read nothing before its stream is closed."""
+    """Seconds that a watcher may read nothing before its stream is closed."""
     drain_seconds: float = 10.0
-    """How long requests in progress may take to finish when the server stops."""
+    """Seconds that requests in progress may take to finish when the server stops."""
 
 
 @dataclass(slots=True)
 class Site:
-    """Mutable on purpose: it counts what is in progress."""
+    """The shared state of a process. Mutable on purpose: it counts the requests and streams in progress."""
 
     engine: Engine
     bundles: Mapping[str, Bundle]
-    """The dialects by name; all are loaded, for a server shows them all."""
+    """The dialects by name; all are loaded, because a server shows all of them."""
     auth: KeyGuard
-    """Keys, sessions, links and the audit log; also there when the server is open."""
+    """Keys, sessions, links and the audit log; present even if the server is open."""
     settings: Settings
     metrics: Metrics
     readiness: Readiness
@@ -83,8 +84,8 @@ class Site:
 
     @contextmanager
     def public_body(self) -> Generator[None]:
-        """A slot for the body of an unauthenticated caller. There are few: someone who sends slowly over many
-        connections, without a key, must not lock out callers who have one."""
+        """Takes a slot for the body of an unauthenticated caller. There are few, so that a caller who sends slowly over
+        many connections without a key can't lock out callers who have one."""
         limit = self.settings.max_in_flight // 4
         if self.public_bodies >= limit:
             raise Overloaded(limit)
@@ -96,7 +97,7 @@ class Site:
 
     @contextmanager
     def watching(self) -> Generator[None]:
-        """A slot for one live stream."""
+        """Takes a slot for one live stream."""
         if self.stopping.is_set():
             raise Stopping
         if self.watchers >= self.settings.max_watchers:
@@ -117,7 +118,7 @@ async def site_of(
     traces: Traces | None = None,
     secret: bytes | None = None,
 ) -> AsyncGenerator[Site]:
-    """A site on an open engine. `secret` is the signing secret, if the caller already has it."""
+    """Makes the site of an open engine. `secret` is the signing secret, if the caller already has it."""
     auth = await KeyGuard.start(engine, options or AuthOptions(public_url=settings.public_url), secret)
     quotas = Quotas(engine.kernel.store, engine.kernel.clock)
     try:

@@ -1,7 +1,7 @@
-"""Server-sent events: frames, heartbeats, and an end when the caller disconnects or the server stops.
+"""Server-sent events: frames, heartbeats, and an orderly end when the caller disconnects or the server stops.
 
-A stream is pulled: the next batch is asked for when the socket has taken the last one. So a slow watcher delays
-nobody, keeps nothing in memory, and misses nothing.
+A stream is pulled: the next batch is requested when the socket has accepted the last one. So a slow watcher delays
+nobody, takes no memory, and misses nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-bu
 
 
 def frame(data: Any, *, event: str = "", id: int | None = None) -> bytes:
-    """One message. JSON has no raw line breaks, so it is always one line."""
+    """Encodes one message. JSON has no raw line breaks, so the data is always one line."""
     lines = [f"event: {event}\n".encode()] if event else []
     if id is not None:
         lines.append(b"id: %d\n" % id)
@@ -55,13 +55,14 @@ async def stream(site: Site, frames: AsyncIterator[bytes], receive: Receive, sen
 
 
 class _Socket:
-    """Where frames go. It records since when it is blocked, so that not every send needs its own timeout."""
+    """The socket that frames are sent to. It records since when a send is blocked, so that a send needs no timeout of
+    its own."""
 
     def __init__(self, send: Send, clock: Callable[[], float]) -> None:
         self._send = send
         self.clock = clock
         self.last = clock()
-        """When something was last sent."""
+        """The time of the last send."""
         self.busy_since: float | None = None
 
     async def send(self, chunk: bytes) -> None:
@@ -72,7 +73,7 @@ class _Socket:
 
 
 async def _finish(pumping: asyncio.Future[None], send: Send) -> None:
-    """Ends the response properly, if the socket still accepts data: the browser then reconnects by itself."""
+    """Ends the response properly if the socket still accepts data, so that a browser reconnects by itself."""
     if not pumping.done():
         pumping.cancel()
         await asyncio.wait((pumping,))
@@ -84,7 +85,7 @@ async def _finish(pumping: asyncio.Future[None], send: Send) -> None:
 
 
 def _log(error: BaseException) -> None:
-    """The head is sent, so the watcher can't get an error; it gets one when it reconnects."""
+    """Logs the error. The head has been sent, so the watcher gets no error now, but one when it reconnects."""
     match error:
         case TimeoutError():
             log.info("closed a live stream: its reader was stalled")
@@ -96,7 +97,7 @@ def _log(error: BaseException) -> None:
 
 async def _pump(frames: AsyncIterator[bytes], socket: _Socket) -> None:
     try:
-        await socket.send(ALIVE)  # sends the head, so that the caller knows it is connected
+        await socket.send(ALIVE)  # sends the head, which tells the caller that it is connected
         async for found in frames:
             await socket.send(found)
     finally:
@@ -106,7 +107,7 @@ async def _pump(frames: AsyncIterator[bytes], socket: _Socket) -> None:
 
 
 async def _heartbeat(site: Site, socket: _Socket) -> None:
-    """Keeps a quiet stream alive. Ends it when the watcher stalls for too long."""
+    """Keeps a quiet stream alive; ends it when the watcher stalls for too long."""
     heartbeat, patience = site.settings.heartbeat, site.settings.stall_seconds
     while True:
         await asyncio.sleep(min(heartbeat, patience))

@@ -1,11 +1,11 @@
-"""Several server processes behind one listening socket: started, started again when one dies, and stopped together.
+"""Runs several server processes behind one listening socket: starts them, restarts those that die, stops them together.
 
     Supervisor ──fork──> process ─┐
         │                process ─┼─ accept from the same socket
         └──────────────> process ─┘
 
-A process is forked before any code of the user's is loaded, so each loads its own. The first must be ready before the
-others start: what is wrong with the code or the database is said once. A process that loses its supervisor stops.
+Processes are forked before any user code is loaded, so each loads its own. The first must be ready before the others
+start, so that a problem with the code or the database is reported once. A process that loses its supervisor stops.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HANDLED = (*_STOPPING, signal.SIGCHLD)
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
 _LONG_LIFE = 10.0
-"""Seconds after which a process that dies is started again at once."""
+"""Seconds after which a process that dies is restarted at once, without a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,16 @@ class Link:
     life_pipe: int
 
     def tell_ready(self) -> None:
-        """It serves."""
+        """Tells the supervisor that this process serves."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self.ready_pipe, b"!")
         os.close(self.ready_pipe)
 
     def when_alone(self, stop: Callable[[], None]) -> None:
-        """Stops the process once its supervisor is gone, and says why."""
+        """Calls `stop` once the supervisor is gone, and logs why."""
 
         def alone() -> None:
-            self.let_go()  # it would be called again and again
+            self.let_go()  # otherwise the loop would call this again and again
             log.error("the process that supervises this one is gone; it stops, and other engines take over its runs")
             stop()
 
@@ -71,27 +71,27 @@ class _Process:
 class Supervisor:
     count: int
     stop_listening: Callable[[], None]
-    """When all stop, so that nobody waits in a queue that no process takes from."""
+    """Called when all stop, so that no client waits in a backlog that no process accepts from."""
     announce: Callable[[list[int]], None]
-    """Once all are ready, with their ids."""
+    """Called once with the process ids, when all are ready."""
     _processes: list[_Process] = field(default_factory=list[_Process])
     _wake: tuple[int, int] = (-1, -1)
     _life: tuple[int, int] = (-1, -1)
-    """Closed when this process is gone, however it goes."""
+    """A pipe whose end here closes when the supervisor exits, however that happens."""
     _signals: int = 0
     _pause: float = 0.0
     _due: float = 0.0
-    """When the next process may be started."""
+    """The monotonic time from which the next process may start."""
     _announced: bool = False
     _code: int = 0
 
     @property
     def announced(self) -> bool:
-        """All were ready once."""
+        """Whether all processes have been ready at least once."""
         return self._announced
 
     def run(self) -> Link | int:
-        """Returns in each process, with its link; and in this one when all have ended, with the exit code."""
+        """Returns the link in each forked process; in the supervisor, returns the exit code when all have ended."""
         self._wake, self._life = os.pipe(), os.pipe()
         for end in self._wake:
             os.set_blocking(end, False)
@@ -114,11 +114,11 @@ class Supervisor:
         return not self._processes or self._announced or any(process.ready for process in self._processes)
 
     def _start(self) -> Link | None:
-        """None in this process."""
+        """Forks a process; returns its link in the child, None in the supervisor."""
         receives, sends = os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
-        signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED)  # until it is known whose they are
+        signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED)  # until each process has its own handlers
         pid = os.fork()
         if pid == 0:
             _leave_signals()
@@ -145,7 +145,7 @@ class Supervisor:
                 os.kill(process.pid, how)
 
     def _wait(self) -> None:
-        """Until a signal comes, a process is ready, or one is due."""
+        """Waits until a signal arrives, a process is ready, or a start is due."""
         unready = [process for process in self._processes if not process.ready]
         wanted = len(self._processes) < self.count and not self._signals
         timeout = max(0.0, self._due - time.monotonic()) if wanted and self._due > time.monotonic() else None
@@ -160,7 +160,7 @@ class Supervisor:
     def _became_ready(self, process: _Process) -> None:
         said = os.read(process.ready_pipe, 1)
         if not said:
-            return  # it has ended: the next look finds it
+            return  # it has ended: the next `_reap` finds it
         process.ready = True
         os.close(process.ready_pipe)
         self._pause = 0.0
@@ -181,7 +181,7 @@ class Supervisor:
         if self._signals:
             self._code = self._code or max(code, 0)
             return
-        if not process.ready and not self._announced:  # it said why
+        if not process.ready and not self._announced:  # it has logged why
             self._code = code if code > 0 else 1
             self._stop(signal.SIGTERM)
             return
@@ -193,8 +193,8 @@ class Supervisor:
 
 
 def _leave_signals() -> None:
-    """What the supervisor does with signals is none of its processes' business. A terminal's Ctrl-C is for it alone: it
-    passes it on, and twice would mean at once."""
+    """Undoes the supervisor's signal handling in a forked process. Only the supervisor gets a terminal's Ctrl-C: it
+    passes the signal on, and a process that got it twice would exit immediately."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for each in (signal.SIGTERM, signal.SIGCHLD):

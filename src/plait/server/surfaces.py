@@ -1,4 +1,4 @@
-"""What the dialects of an engine add to the API: `routes` and `save` of the module `routes` in their surface."""
+"""What an engine's dialects add to the API: `routes` and `save` of the module `routes` in their surface."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from plait.engine import Engine
 
 
 def surfaces_of(engine: Engine) -> list[Surface]:
-    """Of the engine's dialects, those that add something."""
+    """Returns the surfaces of those dialects of the engine that add something."""
     named = {name: bundle.surface for name, bundle in engine.bundles.items() if bundle.surface}
     return [found for name, surface in named.items() if (found := _load(name, surface, engine)) is not None]
 

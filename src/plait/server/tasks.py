@@ -1,6 +1,6 @@
 """Tasks on queues, for workers of any language. The protocol is in docs/guides/workers.md.
 
-Success is not audited: a worker calls thousands of times, and what it did is in the logs of its runs.
+Successful requests are not audited: a worker sends thousands, and the logs of its runs show what it did.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ async def report(call: Call[Scoped, ReportTasks]) -> Answer:
 
 
 def _reported(report: TaskReport, refusal: PlaitError | None) -> ReportedTask:
-    if isinstance(refusal, Unavailable):  # nobody knows what became of it: all of them are to be sent again
+    if isinstance(refusal, Unavailable):  # the outcome is unknown: the worker must send all of them again
         raise refusal
     if refusal is not None:
         detail = f"{refusal.what}: {refusal.why}" if refusal.why else refusal.what
@@ -147,8 +147,8 @@ def _must_serve(caller: Caller, queues: Collection[str]) -> None:
 
 
 async def _while_connected(call: AnyCall, claiming: Coroutine[Any, Any, list[QueueTask]]) -> list[QueueTask]:
-    """Waits for tasks, unless the server stops. For a worker that is gone, or whose key is revoked, nothing is
-    claimed, or it is given back."""
+    """Waits for tasks, unless the server stops. For a worker that disconnected, or whose key was revoked, nothing is
+    claimed, or what was claimed is given back."""
     work = asyncio.ensure_future(claiming)
     gone = asyncio.ensure_future(_disconnected(call))
     lost = asyncio.ensure_future(Access(call.host, call.request, call.caller, "worker").lost())

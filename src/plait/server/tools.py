@@ -1,4 +1,4 @@
-"""The tools that steps may call: those of the MCP servers that the operator configured."""
+"""The tools that steps may call, from the MCP servers that the operator configured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built web UI, from memory. Every path that is not a file gets the page, which routes by itself."""
+"""Serves the built web UI from memory. Every path that is not a file gets the page, which does its own routing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_BUILT = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Pla
 <p>and reload this page. The API is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p>
 </body></html>"""
 _MIN_COMPRESSED = 512
-"""Bytes from which compression pays off."""
+"""Minimum size in bytes to compress."""
 _TEXT = ("text/", "application/json", "application/javascript", "image/svg", "application/manifest")
 
 
@@ -53,7 +53,7 @@ class Ui:
         await _respond(found, hashed=path.startswith("/assets/"), scope=scope, send=send)
 
     def _file(self, name: str) -> File | None:
-        """Read once, and again after a new build."""
+        """Returns a file from the cache; it is read once, and again after a new build."""
         try:
             place = (self._folder / name).resolve()
             if not place.is_relative_to(self._folder) or not place.is_file():
@@ -68,7 +68,7 @@ class Ui:
 
 
 def _is_page(path: str, scope: Scope) -> bool:
-    """Whether a person navigates there: ids with a dot are pages, too, but scripts and images are not."""
+    """Whether a person navigates there: a path whose id has a dot is a page too, but scripts and images are not."""
     asked: dict[bytes, bytes] = dict(scope["headers"])
     return "." not in path.rpartition("/")[2] or b"text/html" in asked.get(b"accept", b"")
 

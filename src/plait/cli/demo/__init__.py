@@ -1,5 +1,5 @@
 """`plait demo`: a few runs, an engine that is killed in the middle of them, and their recovery.
 
-The engine is a real process of its own, killed with SIGKILL. The demo itself only looks and tells, through the
+The engine is a real, separate process, killed with SIGKILL. The demo itself only inspects and controls runs through the
 database, as every `plait` command does.
 """

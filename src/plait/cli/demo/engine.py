@@ -1,4 +1,4 @@
-"""The demo's engine: a process that works on the database it is given until its stdin is closed."""
+"""The demo's engine: a process that works on a given database until its stdin is closed."""
 
 from __future__ import annotations
 

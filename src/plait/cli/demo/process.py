@@ -37,14 +37,14 @@ class EngineProcess:
             raise Unavailable("cli.demo", "the demo's engine did not start", why=why, fix=f"see {self._log}")
 
     async def kill(self) -> None:
-        """SIGKILL: it has no chance to tidy up."""
+        """Sends SIGKILL, which leaves it no chance to clean up."""
         if self._process is not None:
             self._process.kill()
             await self._process.wait()
             self._process = None
 
     async def stop(self) -> None:
-        """Asks it to end, and waits for it."""
+        """Asks it to stop, and waits for its end."""
         if self._process is None:
             return
         if self._process.stdin is not None:
@@ -56,6 +56,6 @@ class EngineProcess:
         self._process = None
 
     def repeated(self) -> tuple[int, list[str]]:
-        """How many attempts the steps noted, and which of them were begun more than once."""
+        """Returns how many attempts the steps recorded, and which steps were started more than once."""
         lines = self.ledger.read_text().splitlines() if self.ledger.exists() else []
         return len(lines), [line.split()[1] for line in dict.fromkeys(lines) if lines.count(line) > 1]

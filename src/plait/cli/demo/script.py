@@ -1,4 +1,4 @@
-"""What happens in the demo, in order. It goes by what the runs do, not by the clock."""
+"""The scenes of the demo, in order. They follow what the runs do, not the clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .stage import Scene, Stage
 
 LOOK = 0.1
 PATIENCE = 30.0
-"""Seconds for one scene; far more than any needs."""
+"""Maximum seconds per scene; far more than any needs."""
 
 Views = dict[str, RunView]
 
@@ -91,7 +91,7 @@ class Script:
 
 
 def _begun(view: RunView, at: str) -> bool:
-    """A busy machine may show us an operation only when it is over already."""
+    """Whether an operation has started; on a busy machine, it may already have ended when first seen."""
     return any(node.id == at for node in view.nodes)
 
 

@@ -1,4 +1,4 @@
-"""What is seen of the demo: a table that changes on a terminal, plain lines elsewhere."""
+"""The demo's display: a live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plait.kernel.view import Reason, RunView
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """How all runs stand."""
+    """The status of all runs."""
 
     runs: list[tuple[RunView, list[Reason]]]
     engine: str

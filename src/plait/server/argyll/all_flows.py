@@ -1,4 +1,4 @@
-"""Following every flow of the namespace: those under way, those that begin later, and those that other runs start."""
+"""Follows every flow of the namespace: those in progress, those that start later, and those that other runs start."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .route import NAMESPACE
 
 _PAGE = 500
 _PAUSE = 0.25
-"""Seconds between two looks at the newest flows, however much happens."""
+"""Minimum seconds between two polls of the newest flows, however much happens."""
 _ROUND = 5.0
-"""Seconds between two looks at all that are under way, and the longest that nobody looks at all."""
+"""Seconds between two polls of all flows in progress, and the maximum without any poll."""
 _SKEW = 60_000
-"""Milliseconds. Clocks of different machines disagree: a flow may seem to be older than it is."""
+"""Milliseconds of clock skew to allow for: a flow created on another machine may seem older than it is."""
 _REMEMBERED = 2_000
-"""Flows that have ended and are looked at all the same: they may be taken up again, or get an answer that is late."""
+"""Maximum number of ended flows that are still polled: they may be reopened or get a late result."""
 
 
 class AllFlows:
@@ -30,15 +30,15 @@ class AllFlows:
         self._engine = engine
         self._tell = tell
         self._places: dict[RunId, int] = {}
-        """The last number that was told of each flow that is not followed now; who moved last stands last."""
+        """The number of the last event sent, for flows that are not followed now; the last to move comes last."""
         self._followed: set[RunId] = set()
         self._since = Millis(0)
-        """Of a flow without a place, nothing is told that is older."""
+        """For flows without a place, events before this time are not sent."""
         self._looked = Millis(0)
         self._went_round = 0.0
 
     async def begin(self) -> list[str]:
-        """From now on: what has happened so far is not told. Gives the flows that are under way."""
+        """Starts here: earlier events are not sent. Returns the flows in progress."""
         self._since = self._looked = self._engine.kernel.clock.now()
         pending_effects = await self._rows(RunFilter(status="running"))
         newest = await self._rows(RunFilter(), _REMEMBERED)
@@ -48,7 +48,7 @@ class AllFlows:
         return [caller_id(run_id) for run_id in pending_effects]
 
     def go_on_from(self, places: dict[RunId, int]) -> None:
-        """Of these flows, more is known already."""
+        """Sets the places of flows whose state the client already has."""
         self._places |= places
 
     async def run(self, group: asyncio.TaskGroup) -> None:
@@ -66,7 +66,7 @@ class AllFlows:
                     await asyncio.wait_for(bell.wait(), _ROUND)
 
     async def _look(self) -> list[RunId]:
-        """Flows to be followed from now on: new ones, those under way, and those that moved after their end."""
+        """Returns the flows to start following: new ones, those in progress, and those that moved after their end."""
         found = await self._newest()
         now = asyncio.get_running_loop().time()
         if now - self._went_round >= _ROUND:
@@ -88,7 +88,7 @@ class AllFlows:
             self._forget()
 
     def _forget(self) -> None:
-        """Those that have not moved for longest; all that happened to them so far was told."""
+        """Drops the flows that have not moved for the longest time; all their events so far have been sent."""
         for run_id in list(self._places)[:_REMEMBERED]:
             del self._places[run_id]
         self._since = self._engine.kernel.clock.now()
@@ -101,7 +101,7 @@ class AllFlows:
         return {**await self._engine.kernel.store.heads(run_ids)}
 
     async def _rows(self, query: RunFilter, most: int | None = None) -> dict[RunId, RunRow]:
-        """Newest first."""
+        """Returns the rows by id, newest first."""
         found: dict[RunId, RunRow] = {}
         query = msgspec.structs.replace(query, namespace=NAMESPACE, dialect="goals", limit=_PAGE)
         while most is None or len(found) < most:

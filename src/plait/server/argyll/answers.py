@@ -1,4 +1,4 @@
-"""How the mount says that something went wrong, and how its answers are encoded."""
+"""The mount's errors, and the encoding of its answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .route import Said
 
 _JSON = (b"content-type", b"application/json")
 _INVALID = 422
-"""Unknown to its clients: they know 400."""
+"""A status that the mount's clients don't know; they get 400 instead."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ def headers_of(error: PlaitError) -> list[tuple[bytes, bytes]]:
 
 
 def encoded(said: Said) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-    """The body and the headers that describe it."""
+    """Returns the body and the headers that describe it."""
     headers: list[tuple[bytes, bytes]] = [NO_STORE]
     if said.shape is None:
         return b"", headers
@@ -51,5 +51,5 @@ def encoded(said: Said) -> tuple[bytes, list[tuple[bytes, bytes]]]:
 
 
 def tidy(**fields: Any) -> dict[str, Any]:
-    """Without the fields that are absent: its clients never see null for those."""
+    """Leaves out absent fields: the mount's clients never see null for them."""
     return {name: value for name, value in fields.items() if value is not None and value != ""}

@@ -1,4 +1,4 @@
-"""The mount as an application: finds the route, reads the body, answers in the mount's own words."""
+"""The mount as an application: finds the route, reads the body, answers in the shapes of Argyll."""
 
 from __future__ import annotations
 
@@ -109,11 +109,11 @@ class Mount:
         )
 
     async def _audited(self, route: MountRoute, ask: Ask, scope: Scope) -> Said:
-        """What may change something is kept with what became of it; nobody knows who it was."""
+        """Audits a request that may change something, with its outcome. Its caller is unknown."""
         try:
             said = await route.handler(ask)
         except PlaitError as error:
-            # In the namespace of these clients, whatever the request named: nobody fills the audit trail of others
+            # In the namespace of these clients, whatever the request named, so nobody can fill the audit log of others
             await self._record(route, scope, NAMESPACE, ask.target, "refused", error.code)
             raise
         await self._record(route, scope, said.namespace, said.target, "ok", None)

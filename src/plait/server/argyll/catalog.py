@@ -1,4 +1,4 @@
-"""The engine as a whole: its catalog, its nodes, how its steps are, and what happened to them."""
+"""The engine as a whole: its catalog, its nodes, the health of its steps, and their events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .times import moment
 
 
 async def catalog_state(engine: Engine) -> tuple[dict[str, Any], int]:
-    """The catalog, and the number that its next event will have: both of the same moment."""
+    """Returns the catalog and the number of its next event, both as of the same moment."""
     catalog = await engine.goals.catalogs.refresh(NAMESPACE)
     state = {
         "last_updated": moment(catalog.last_updated),
@@ -31,7 +31,7 @@ async def catalog_state(engine: Engine) -> tuple[dict[str, Any], int]:
 
 
 async def cluster_state(engine: Engine) -> tuple[dict[str, Any], int]:
-    """The nodes, and the number that the next event of them will have."""
+    """Returns the nodes and the number of their next event."""
     state = _cluster(await engine.catalog.health())
     return state, engine.goals.health.sequence(NAMESPACE)
 
@@ -42,7 +42,7 @@ def _cluster(report: HealthReport) -> dict[str, Any]:
 
 
 def _complete(report: HealthReport) -> dict[str, Any]:
-    """What each node says of every step of the catalog: of most it may know nothing."""
+    """Fills in every step of the catalog for each node, which may know nothing of most of them."""
     unknown = dict.fromkeys(report.health, UNKNOWN)
     return {node: {"health": unknown | steps} for node, steps in report.nodes.items()}
 

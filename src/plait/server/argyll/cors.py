@@ -1,7 +1,7 @@
-"""Which pages of other sites may call the mount, and the headers that tell their browsers so.
+"""CORS: which pages of other sites may call the mount, and the headers for their browsers.
 
-None may, unless the operator lists their sites: the mount asks nobody for a key, so a page that may call it may do
-everything its clients may.
+None may, unless the operator lists their sites: the mount requires no key, so a page that may call it can do everything
+that its clients can.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 Headers = list[tuple[bytes, bytes]]
 
 ANY = "*"
-"""In a list of sites: all of them."""
+"""Stands for all sites in a list of sites."""
 
 _PREFLIGHT: Headers = [
     (b"access-control-allow-methods", b"GET, POST, PUT, DELETE, OPTIONS"),
@@ -30,7 +30,7 @@ class Cors:
         return self._any or (origin is not None and origin in self._origins)
 
     def headers(self, origin: str | None) -> Headers:
-        """Of every answer."""
+        """Returns the CORS headers of every answer."""
         if self._any:
             return [(b"access-control-allow-origin", b"*")]
         vary: Headers = [(b"vary", b"origin")] if self._origins else []
@@ -39,5 +39,5 @@ class Cors:
         return [(b"access-control-allow-origin", origin.encode("latin-1")), *vary]
 
     def preflight(self, origin: str | None) -> Headers:
-        """Of the answer to a browser that asks before it sends."""
+        """Returns the headers of the answer to a preflight request."""
         return [*self.headers(origin), *(_PREFLIGHT if self.allows(origin) else ())]

@@ -1,14 +1,14 @@
-"""What happened, in the mount's names: a run's log and the two streams, event by event.
+"""Translates events into Argyll's: a run's log and the two streams, event by event.
 
-The numbers begin with 0, so an event's is one less than in the log. Some of the log's events are two here, some none:
+Numbers start at 0, so an event's number is one less than in the log. Some events of the log become two, some none:
 
     run.started            flow_started            run.completed, run.failed, run.cancelled    the outcome
     task.retry_scheduled   work_not_completed, work_retry_scheduled
     task.dead_lettered     work_not_completed      task.late                                   late_result
-    rollback.started       the outcome, if it was not told before
-    rollback.step          comp_started, comp_succeeded, comp_failed; none when a failed one is given up
+    rollback.started       the outcome, if it was not sent before
+    rollback.step          comp_started, comp_succeeded, comp_failed; none when a failed compensation is abandoned
 
-What ends a run is followed by flow_deactivated if nothing is under way any more; else the log has that event later.
+The event that ends a run is followed by flow_deactivated if no work is in progress; otherwise the log has that later.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ def cluster_event(event: Recorded) -> Told:
 
 
 class FlowTeller:
-    """Of one run, from its first event on: what an event means may depend on those before it."""
+    """Translates one run's events, from the first on: the meaning of an event may depend on those before it."""
 
     def __init__(self, flow_id: str) -> None:
         self._flow_id = flow_id
         self._began = 0
         self._steps: dict[str, str] = {}
-        """Whose work a token is."""
+        """The step of each work token."""
         self._active: set[str] = set()
-        """Work under way."""
+        """The tokens of work in progress."""
         self._told_outcome = False
         self._cut = False
-        """It was ended from outside: what comes after that is late."""
+        """Whether the flow was ended from outside, so that later results are late."""
         self._plan: dict[str, Step] = {}
 
     def tell(self, event: Recorded) -> list[Told]:
@@ -139,7 +139,7 @@ class FlowTeller:
                 return "flow_cancelled", {"reason": event.data.get("reason", "")}
 
     def _rolling_back(self, data: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-        """The outcome is clear; what was done is undone before the run ends."""
+        """Sends the outcome, which is known before compensations run and the run ends."""
         self._told_outcome = True
         match data["cause"]:
             case "request":
@@ -164,7 +164,7 @@ class FlowTeller:
         return [("work_not_completed", work | _error(data)), ("work_retry_scheduled", again)]
 
     def _own(self, name: str, data: dict[str, Any]) -> dict[str, Any]:
-        """An event of the dialect, which has its name here already."""
+        """Translates an event of the dialect, which has the same name in Argyll."""
         match name:
             case "step_started":
                 self._steps |= dict.fromkeys(data["work_items"], data["step_id"])
@@ -192,12 +192,12 @@ class FlowTeller:
         self._told_outcome = False
         self._steps |= {new: self._steps[old] for old, new in data.get("renewed", {}).items()}
         anew = set(data.get("restarted") or ())
-        if self._cut:  # children ended with their parent
+        if self._cut:  # child runs ended with their parent
             anew |= {step_id for step_id, step in self._plan.items() if step.type in ("flow", "run")}
         self._active = {token for token in self._active if self._steps[token] not in anew}
 
     def _work_items(self, data: dict[str, Any]) -> dict[str, Any]:
-        """The values of each item; of an only one, all inputs. The log has them once, in the inputs."""
+        """The values of each item; a single item gets all inputs. The log has values only once, in the inputs."""
         told, inputs = data["work_items"], data["inputs"]
         if data.get("total", 1) <= 1:
             return dict.fromkeys(told, inputs)
@@ -208,7 +208,7 @@ class FlowTeller:
         return {token: each or fan.values(place) for place, (token, each) in zip(places, told.items(), strict=True)}
 
     def _work(self, token: str) -> dict[str, Any] | None:
-        """Which item it is about; None for tasks that are none."""
+        """Returns the step and token of a work item; None for a task that is not one."""
         step_id = self._steps.get(token)
         return None if step_id is None else {"step_id": step_id, "token": token}
 

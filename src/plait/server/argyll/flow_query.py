@@ -1,4 +1,4 @@
-"""Looking for flows, page by page. A page goes on behind the last flow of the one before, whatever began since."""
+"""Queries flows page by page. A page continues after the last flow of the one before, whatever has started since."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .state import Status
 
 _MOST = 1000
 _PREFIX = re.compile(rf"(?!-)[a-z0-9_.+-]{{1,{limits.ID_LENGTH}}}")
-"""What the ids of flows begin with."""
+"""The pattern for a prefix of flow ids."""
 
 
 class Query(msgspec.Struct, frozen=True):
-    """Null is as good as absent."""
+    """The body of a query; null means the same as absent."""
 
     labels: dict[str, str] | None = None
     id_prefix: str | None = None

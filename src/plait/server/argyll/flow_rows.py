@@ -1,4 +1,4 @@
-"""Flows in lists: all that no other run started, newest first."""
+"""Lists flows that no other run started, newest first."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def _status(engine: Engine, row: RunRow, lingering: set[RunId]) -> Status:
 
 
 async def _lingering(engine: Engine) -> set[RunId]:
-    """Runs that may have work under way though they have ended: each has a timer to be looked at soon."""
+    """Returns ended runs that may still have work in progress: each has a timer that is due soon."""
     soon = Millis(engine.kernel.clock.now() + LOOK_AGAIN)
     timers = await engine.kernel.store.due(_SHARDS, soon, _MOST_TIMERS)
     return {timer.run_id for timer in timers if timer.token == LINGER}

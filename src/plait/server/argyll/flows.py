@@ -1,4 +1,4 @@
-"""Flows: started, listed and looked at."""
+"""Flows: start, list and show them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def events(ask: Ask) -> Said:
 
 
 async def flow_row(engine: Engine, flow_id: str) -> RunRow:
-    """By its id, or by what a client sent as its id, which was cleaned when it was started."""
+    """Finds a flow by its id, or by the id that a client sent, which was cleaned when the flow started."""
     found = await known_row(engine, flow_id) or await known_row(engine, clean(flow_id))
     if found is None:
         raise NotFound("mount.no_flow", f"there is no flow '{flow_id[:200]}'", fix="GET /engine/flow lists them")
@@ -91,7 +91,7 @@ async def flow_row(engine: Engine, flow_id: str) -> RunRow:
 
 
 async def known_row(engine: Engine, flow_id: str) -> RunRow | None:
-    """A run of another dialect is no flow."""
+    """Returns the flow's row; None for a run of another dialect, which is not a flow."""
     engine.kernel.must_live()
     try:
         row = await engine.kernel.store.run(run_key(NAMESPACE, flow_id))

@@ -1,6 +1,6 @@
-"""Following what a subscription is about: a stream of the catalog's or the nodes', or the log of one run.
+"""Follows what a subscription is about: the stream of the catalog or of the nodes, or the log of one run.
 
-Everybody reads from his own place. Bells only say when to look again, so nothing is missed and nothing comes twice.
+Each follower reads from its own position. A bell only tells when to read again, so no event is missed or sent twice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Tell = Callable[[list[str], Told], Awaitable[None]]
 
 _BATCH = 500
 _POLL = 0.5
-"""Seconds between looks at the streams: nobody rings for what another process writes."""
+"""Seconds between polls of the streams: no bell rings for what another process writes."""
 
 
 async def follow_catalog(engine: Engine, after: int, tell: Tell) -> None:
@@ -64,19 +64,18 @@ async def _stream(
 async def follow_flow(
     engine: Engine, run_id: RunId, after: int, tell: Tell, *, since: int = 0, to_the_end: bool = False
 ) -> int:
-    """Tells what came after event number `after`, and not before the time `since`. It goes on past the end of the flow,
-    which may be taken up again, unless it is to stop when nothing is under way any more; then it gives the last number.
-    """
+    """Sends events after number `after` that are not older than `since`. Continues past the end of the flow, which may
+    be reopened. With `to_the_end`, returns the last number once the flow has ended and no work is in progress."""
     flow_id, store, seen = caller_id(run_id), engine.kernel.store, 0
     teller, aggregate = FlowTeller(flow_id), flow_aggregate(flow_id)
     with engine.kernel.subscriptions.run(run_id) as bell:
         while True:
             bell.clear()
             engine.kernel.must_live()
-            over = to_the_end and await _is_over(engine, run_id)  # asked first: what ended it is in the log by then
+            over = to_the_end and await _is_over(engine, run_id)  # before reading: its last events are read then
             while found := await recorded(store, run_id, seen, _BATCH):
                 for event in found:
-                    for told in teller.tell(event):  # also of those before: they say what later ones mean
+                    for told in teller.tell(event):  # also earlier events: later ones depend on them
                         if event.seq > after and event.at >= since:
                             await tell(aggregate, told)
                 seen = found[-1].seq

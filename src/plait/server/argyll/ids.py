@@ -1,4 +1,4 @@
-"""Ids in bodies: cleaned, as its clients expect; what leaves nothing is refused."""
+"""Cleans ids in bodies, as Argyll's clients expect; refuses an id of which nothing is left."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cleaned(sent: object, field: str) -> str:
 
 
 def cleaned_list(sent: object, field: str) -> object:
-    """A list of ids; what is no list is left for the reader of the whole to complain of."""
+    """Cleans a list of ids. A value that is not a list stays as it is: reading the whole body reports it."""
     if not isinstance(sent, list):
         return sent
     return [cleaned(each, field) for each in cast("list[Any]", sent)]

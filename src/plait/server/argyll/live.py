@@ -4,8 +4,8 @@
     {"type": "subscribed", "sub_id": "a", "items": [{"id": ["flow", "x"], "data": {…}, "sequence": 4}]}
     {"type": "step_completed", "data": {…}, "id": ["flow", "x"], "sub_id": "a", "timestamp": 17…, "sequence": 4}
 
-Every subscription reads from its own place: what it gets has no gaps and nothing twice, and a client that takes nothing
-holds up nobody. What can't be understood is ignored.
+Every subscription reads from its own position: it gets no gaps and no duplicates, and a client that reads nothing
+delays nobody. Messages that can't be understood are ignored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .subscription import Subscribe, Subscription, Unsubscribe
 log = logging.getLogger("plait.server")
 
 _MOST = 100
-"""Subscriptions of one connection."""
+"""Maximum number of subscriptions per connection."""
 _RESTARTING = 1012
 _TRY_LATER = 1013
 
@@ -45,16 +45,16 @@ _unsubscribe = msgspec.json.Decoder(Unsubscribe)
 
 
 async def live(site: Site, pii: PiiFilter | None, scope: Scope, receive: Receive, send: Send, *, allowed: bool) -> None:
-    """`pii` hides personal values; None: anybody may see them."""
+    """Serves one connection. `pii` hides personal values; None: everyone may see them."""
     socket = WebSocket(scope, receive, send)
     if not allowed:
-        await socket.close()  # before it is accepted: the client sees 403
+        await socket.close()  # before accepting: the client sees 403
         return
     try:
         with site.watching():
             await socket.accept()
             await Connection(site, pii, socket).serve()
-    except PlaitError:  # no place is free, or the engine is closed
+    except PlaitError:  # no slot is free, or the engine is closed
         if socket.application_state is not WebSocketState.DISCONNECTED:
             await socket.close(_TRY_LATER)
 
@@ -69,7 +69,7 @@ class Connection:
         self._hanging_up: asyncio.Future[None] | None = None
 
     async def serve(self) -> None:
-        """Until the client goes, or the server stops."""
+        """Serves until the client disconnects or the server stops."""
         try:
             while (message := await self._socket.receive())["type"] == "websocket.receive":
                 await self._take(message)
@@ -94,7 +94,7 @@ class Connection:
             return
 
     async def _subscribe(self, asked: Subscribe) -> None:
-        """Under the id of an older subscription, it takes its place."""
+        """Starts a subscription; it replaces an older one with the same id."""
         await self._end(asked.sub_id)
         if len(self._running) >= _MOST:
             return
@@ -116,7 +116,7 @@ class Connection:
             await asyncio.wait((task,))
 
     def _over(self, task: asyncio.Task[None]) -> None:
-        """A subscription does not end by itself, unless its connection or the engine has."""
+        """Handles the end of a subscription, which ends by itself only if its connection or the engine has ended."""
         if task.cancelled() or (error := task.exception()) is None:
             return
         if not isinstance(error, WebSocketDisconnect | PlaitError):
@@ -124,7 +124,7 @@ class Connection:
         self._hanging_up = self._hanging_up or asyncio.ensure_future(self._hang_up())
 
     async def _hang_up(self) -> None:
-        """The client connects again, and subscribes."""
+        """Closes the connection; the client reconnects and subscribes again."""
         with suppress(WebSocketDisconnect):
             async with self._turn:
                 if self._socket.application_state is WebSocketState.CONNECTED:

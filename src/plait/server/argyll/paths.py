@@ -1,4 +1,4 @@
-"""Which paths are the mount's, be it on or off."""
+"""The paths that belong to the mount, whether it is on or off."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def shown_plan(plan: Plan) -> dict[str, Any]:
 
 
 def asked_of(body: dict[str, Any]) -> tuple[Goals, dict[str, Any]]:
-    """What to reach, and the first value of each name that is given; the engine checks the rest."""
+    """Returns the goals and the first value of each given name; the engine checks the rest."""
     given = _init(body.get("init"))
     more = {name: found[1:] for name, found in given.items() if len(found) > 1}
     return Goals(_goals(body.get("goals")), more), {name: found[0] for name, found in given.items()}
@@ -44,7 +44,7 @@ def _goals(sent: object) -> tuple[str, ...]:
 
 
 def _init(sent: object) -> dict[str, list[Any]]:
-    """Names, each with a list of values. What is no list is one value; an empty list is none at all."""
+    """Reads names with lists of values. A value that is not a list counts as one value; an empty list as none."""
     if sent is None:
         return {}
     if not isinstance(sent, dict):

@@ -1,4 +1,4 @@
-"""A route of the mount, a request to it, and what is answered."""
+"""A route of the mount, a request to it, and its answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plait.server.errors import BadRequest
 from plait.server.site import Site
 
 NAMESPACE = DEFAULT_NAMESPACE
-"""Its clients know of no other."""
+"""The only namespace that the mount's clients know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +30,11 @@ class Ask:
 
     @property
     def target(self) -> str | None:
-        """What it is about, for the audit trail: all but the token of a webhook, which is a secret."""
+        """The target for the audit log: all parts of the path except a webhook's token, which is a secret."""
         return "/".join(value for name, value in self.params.items() if name != "token") or None
 
     async def object(self) -> dict[str, Any]:
-        """The body, which must be a JSON object, whatever its type is said to be."""
+        """Reads the body, which must be a JSON object, whatever the content type."""
         found = await parse(self.body)
         if not isinstance(found, dict):
             raise BadRequest("http.bad_body", "the body must be a JSON object", fix="send an object")
@@ -43,14 +43,14 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An answer. None: no body at all."""
+    """An answer. None: no body."""
 
     shape: object
     status: int = 200
     target: str | None = None
-    """What was changed, for the audit trail."""
+    """What the request changed, for the audit log."""
     namespace: str = NAMESPACE
-    """The one it was changed in."""
+    """The namespace of the change."""
 
 
 Handler = Callable[[Ask], Awaitable[Said]]
@@ -62,8 +62,8 @@ class MountRoute:
     full_path: str
     handler: Handler
     name: str = ""
-    """In the audit trail; empty for routes that change nothing there."""
+    """The action in the audit log; empty for routes that are not audited."""
     who: str = "argyll client"
-    """Who calls it, in the audit trail."""
+    """The caller's name in the audit log."""
     limit: int | None = None
-    """Bytes of a body; None: what the server takes."""
+    """Maximum bytes of a body; None: the server's limit."""

@@ -21,9 +21,9 @@ _EMPTY_PLAN: dict[str, Any] = {"goals": [], "required": [], "steps": {}, "attrib
 
 
 async def flow_state(engine: Engine, row: RunRow) -> tuple[dict[str, Any], int]:
-    """The state, and the number that the next event will have."""
+    """Returns the state and the number of the next event."""
     run = await engine.kernel.peek(row)
-    if not run.state.seq:  # made by another process, and not taken up by any yet
+    if not run.state.seq:  # created by another process, and not loaded by any owner yet
         return _unborn(row), 0
     state = state_of(run)
     over = await _outcome_at(engine, run, state)
@@ -44,7 +44,7 @@ async def flow_state(engine: Engine, row: RunRow) -> tuple[dict[str, Any], int]:
 
 
 async def listed_status(engine: Engine, row: RunRow) -> Status:
-    """`active` until nothing is under way any more."""
+    """`active` until no work is in progress."""
     if row.status == "running":
         return "active"
     state = state_of(await engine.kernel.peek(row))
@@ -80,7 +80,7 @@ def _unborn(row: RunRow) -> dict[str, Any]:
 
 
 async def _outcome_at(engine: Engine, run: Run, state: FlowState) -> Millis | None:
-    """When the outcome was clear: of a run that undoes its work, before it ended."""
+    """Returns when the outcome was known; for a run with compensations, that is before its end."""
     if state.status == "active":
         return None
     if run.state.rollback is None:

@@ -1,4 +1,4 @@
-"""Steps: registered, updated, taken out and shown."""
+"""Steps: register, update, remove and show them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .ids import cleaned, cleaned_list
 from .route import Ask, MountRoute, Said
 
 _OURS = "plait:"
-"""In place of a URL, for steps that its clients can't know: they are none of its four types."""
+"""The prefix that stands for a URL in steps of types that Argyll does not have."""
 
 
 def shown(step: Step) -> dict[str, Any]:
-    """A step as its clients can read it."""
+    """A step as Argyll's clients can read it."""
     found = emitted(step)
-    if "work_config" in found:  # its Python client reads the one name, its Go client the other
+    if "work_config" in found:  # Argyll's Python client reads one name, its Go client the other
         found["work_config"] |= {"backoff": step.work_config.init_backoff}
     if step.python is None and step.run is None:
         return found
@@ -30,7 +30,7 @@ def shown(step: Step) -> dict[str, Any]:
 
 
 def read(sent: dict[str, Any]) -> Step:
-    """Fields that a newer client sends and we don't know are left out."""
+    """Reads a step; ignores unknown fields, which a newer client may send."""
     data = sent | {"id": cleaned(sent.get("id"), "id")}
     match sent.get("flow"):
         case {"goals": goals, **more}:
@@ -76,7 +76,7 @@ async def unregister(ask: Ask) -> Said:
 
 
 def step_id_of(ask: Ask) -> str:
-    """From the address: a client asks for a step by the id that it sent, which was cleaned when it was registered."""
+    """Returns the step id in the path, cleaned: a client uses the id it sent, which was cleaned at registration."""
     sent = ask.params["id"]
     return clean(sent) or sent
 

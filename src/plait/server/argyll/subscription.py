@@ -1,4 +1,4 @@
-"""One subscription: what it is about, from where it is told, and everything that happens after."""
+"""One subscription: what it is about, the position it starts at, and every event after that."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .route import NAMESPACE
 from .state import flow_state
 
 _MOST = 1000
-"""Aggregates of one subscription, if it names them."""
+"""Maximum number of aggregates that one subscription may name."""
 SubId = Annotated[str, Meta(min_length=1, max_length=256)]
 Give = Callable[[dict[str, Any]], Awaitable[None]]
 Item = dict[str, Any]
@@ -46,13 +46,13 @@ class Subscription:
         self._give = give
         self._types = frozenset(asked.event_types or ())
         self._catalog: int | None = None
-        """The number that is told first; None: it is not subscribed to."""
+        """The number of the first event to send; None: not subscribed to."""
         self._cluster: int | None = None
         self._flows: dict[RunId, int] = {}
         self._all = AllFlows(engine, self._tell) if not asked.aggregate_ids else None
 
     async def begin(self) -> list[Item]:
-        """Finds the places to begin at, and the state there if that was asked for."""
+        """Finds the positions to start at, and the state there if it was requested."""
         items: list[Item] = []
         for aggregate in self._asked.aggregate_ids or await self._everything():
             match aggregate:
@@ -65,25 +65,25 @@ class Subscription:
                 case ["flow", flow_id]:
                     items += await self._begin_flow(flow_id)
                 case _:
-                    pass  # nothing is called so, and nothing happens to it
+                    pass  # no aggregate has this name, so it has no events
         if self._all is not None:
             self._all.go_on_from(self._flows)
             self._flows = {}
         return items if self._asked.include_state else []
 
     async def _everything(self) -> list[list[str]]:
-        """All that there is; of flows, those under way, if their state is wanted."""
+        """Returns all aggregates; of the flows, those in progress if the state was requested, else none."""
         if self._all is None:
             return []
         pending_effects = await self._all.begin()
         return [CATALOG, CLUSTER, *(map(flow_aggregate, pending_effects[:_MOST]) if self._asked.include_state else ())]
 
     async def _begin_flow(self, flow_id: str) -> list[Item]:
-        """A flow that is not there yet is told from its first event on."""
+        """Sets the position to start at. A flow that does not exist yet is followed from its first event on."""
         try:
             run_id = run_key(NAMESPACE, flow_id)
         except InvalidInput:
-            return []  # no flow can be called so
+            return []  # no flow can have this id
         row = await known_row(self._engine, flow_id)
         if row is None:
             self._flows[run_id] = 0
@@ -107,7 +107,7 @@ class Subscription:
                 if self._all is not None:
                     group.create_task(self._all.run(group))
         except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None  # the others have the same reason
+            raise failed.exceptions[0] from None  # the others failed for the same reason
 
     async def _tell(self, aggregate: list[str], told: Told) -> None:
         if self._types and told.type not in self._types:

@@ -1,4 +1,4 @@
-"""Times as Go writes them: RFC 3339 with milliseconds, and year 1 for one that is not set."""
+"""Times as Go writes them: RFC 3339 with milliseconds, and year 1 for a time that is not set."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Webhooks: where step servers report the work that they took on.
+"""Webhooks: where step servers report the results of work that they have accepted.
 
     POST /webhook/{flow}/{step}/{token}?signature=…
 
-The address is signed, so that only who was given the work can report it, and it needs no key. What is reported is
-durable before it is acknowledged. The same report again, and one that comes too late, are fine: they change nothing.
+The address is signed, so only the server that got the work can report it, and it needs no key. A report is durable
+before it is acknowledged. A repeated or late report is accepted and changes nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PROBLEM = "application/problem+json"
 
 
 class WebhookUrls:
-    """Makes the addresses, and knows them again."""
+    """Makes the signed addresses, and verifies them."""
 
     def __init__(self, secret: bytes, base: str) -> None:
         self._signer = Signer(secret, "webhook")
@@ -58,7 +58,7 @@ async def report(ask: Ask) -> Said:
 
 
 def _run_of(ask: Ask) -> tuple[str, RunId]:
-    """The run of an address that we made, and its namespace."""
+    """Returns the namespace and the run of an address; refuses one that we did not sign."""
     query = parse_qs(ask.query.decode("latin-1"))
     namespace = query.get("namespace", [DEFAULT_NAMESPACE])[0]
     flow_id, step_id, token = ask.params["flow"], ask.params["step"], ask.params["token"]
@@ -74,7 +74,7 @@ def _run_of(ask: Ask) -> tuple[str, RunId]:
 
 
 async def _awaited(ask: Ask, run_id: RunId) -> ItemState:
-    """The work, which began before anybody was told of this address."""
+    """Returns the work that the address is for, which started before the address was given out."""
     kernel = ask.engine.kernel
     kernel.must_live()
     row = await kernel.store.run(run_id)
@@ -90,8 +90,8 @@ async def _awaited(ask: Ask, run_id: RunId) -> ItemState:
 
 
 async def _tell(ask: Ask, run_id: RunId, name: str, round: int, body: dict[str, Any]) -> None:
-    """The same report twice is one: a sender that missed our answer may try again. After the flow was taken up again
-    it is another: the work was asked for once more."""
+    """Sends the report to the run. A repeated report has the same id and counts once: a sender that missed our answer
+    may try again. A report after the flow was reopened has another id, because the work was requested again."""
     raw = values.encode(body)
     key = f"webhook:{name}:{round}:{hashlib.sha256(raw).hexdigest()[:32]}"
     kernel = ask.engine.kernel

@@ -1,4 +1,4 @@
-"""Authentication and audit: API keys, tokens, sessions, signed links, and the log of what was done with them.
+"""Authentication and audit: API keys, tokens, sessions, signed links, and the log of their use.
 
     request ─> guard ─┬─ keys      plait_… in a header
                       ├─ tokens    JWT of an issuer

@@ -1,7 +1,7 @@
 """The audit log: who did what, when, and whether it was allowed. Durable before the response is sent.
 
 Successful changes are always recorded. Refusals are rate-limited, so that a flood of invalid keys can't fill the disk;
-the next entry then says how many are missing before it. What looks like a secret is redacted.
+the next entry then tells how many were skipped before it. Anything that looks like a secret is redacted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Audit:
         code: str | None = None,
         namespace: str | None = None,
     ) -> None:
-        """Records an entry; durable when this returns. `namespace`: the one a caller of all namespaces worked in."""
+        """Records an entry; durable when this returns. `namespace`: where a caller of all namespaces acted."""
         if outcome == "refused" and not self._room(caller):
             self._missed += 1
             return
@@ -63,7 +63,7 @@ class Audit:
             raise
 
     async def page(self, namespace: str | None = None, cursor: str | None = None, limit: int = 100) -> AuditPage:
-        """Newest first; of one namespace, or of all."""
+        """Lists entries, newest first, of one namespace or of all."""
         place = None if namespace in (None, EVERYWHERE) else namespace
         found = await self._records.list(AUDIT, place, after=cursor, limit=limit + 1, newest_first=True)
         entries = [_listed(record) for record in found[:limit]]
@@ -89,7 +89,7 @@ class Audit:
         self._newest = max(self._newest, now)
         self._count += 1
         known = caller.mode != "open" or caller.role == "admin"
-        # A caller of one namespace is recorded there, whatever the request named: nobody can fill the log of another.
+        # A caller of one namespace is recorded there, whatever the request named, so nobody can fill another's log.
         own = caller.namespace
         return AuditEntry(
             id=f"{self._newest:012x}-{self._count:08x}-{self._process}",
@@ -108,7 +108,7 @@ class Audit:
 
 
 def _clean(text: str | None) -> str | None:
-    """Storable everywhere, of bounded length, without secrets."""
+    """Returns a text that every store accepts, of bounded length, without secrets."""
     if text is None:
         return None
     shown = _SECRETS.sub("[secret]", text.replace("\0", "").encode("utf-8", "replace").decode())
@@ -116,7 +116,7 @@ def _clean(text: str | None) -> str | None:
 
 
 def _listed(record: Record) -> AuditEntry:
-    """A damaged one is in its place, with what is still known of it."""
+    """Reads an entry. A damaged one keeps its place in the list, with what is still known of it."""
     try:
         return read_body(record, AuditEntry)
     except Damaged as error:

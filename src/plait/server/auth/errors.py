@@ -1,4 +1,4 @@
-"""Why a credential is refused.
+"""Errors for refused credentials.
 
 Each text is written once: two refusals that an attacker must not tell apart are the same call.
 """
@@ -60,7 +60,7 @@ def no_key() -> Unauthenticated:
 
 
 def bad_key() -> InvalidCredential:
-    """Unknown, malformed, revoked, forged: the answer does not say which."""
+    """The key is unknown, malformed, revoked or forged; the answer does not tell which."""
     return InvalidCredential(
         "auth.bad_key",
         "invalid API key",
@@ -70,14 +70,14 @@ def bad_key() -> InvalidCredential:
 
 
 def expired() -> InvalidCredential:
-    """Said only to callers who have proved that they hold the whole secret."""
+    """The key has expired; only callers who proved that they hold the whole secret learn this."""
     return InvalidCredential(
         "auth.expired", "the key, token or session has expired", fix="sign in again, or get a new key"
     )
 
 
 _FORBIDDEN: Mapping[Role, str] = {"agent": "AFL_FORBIDDEN"}
-"""Agents know the codes of their own language."""
+"""Codes by role, where it is not the usual one: agents expect the codes of their own language."""
 
 
 def forbidden(caller: Caller, needed: str) -> Forbidden:
@@ -110,7 +110,7 @@ def cross_site(why: str, caller: Caller | None = None) -> Forbidden:
 
 
 def bad_link() -> NotFound:
-    """Forged, truncated or made for something else: the answer does not say which."""
+    """The link is forged, truncated or made for another purpose; the answer does not tell which."""
     return LINK.missing("")
 
 

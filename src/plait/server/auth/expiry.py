@@ -1,4 +1,4 @@
-"""Records that expire have the time of expiry in front of their id, and are deleted a few at a time."""
+"""Deletes expired records, a few at a time. Records that expire have their time of expiry in front of their id."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from plait.kernel.ids import Millis
 from plait.kernel.records import Records
 
 _BATCH = 20
-"""More than one for each new record, so that they can't pile up."""
+"""Deletions per new record; more than one, so that expired records can't pile up."""
 
 
 def expiring_id(until: int, name: str) -> str:
@@ -14,7 +14,7 @@ def expiring_id(until: int, name: str) -> str:
 
 
 async def delete_expired(records: Records, kind: str, now: Millis) -> None:
-    """Deletes the oldest expired records of a kind. Called for each new one."""
+    """Deletes the oldest expired records of a kind. Called for each new record."""
     for record in await records.list(kind, limit=_BATCH):
         if record.id >= expiring_id(now, ""):
             return

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .tokens import Tokens
 
 _TOKEN_START = "eyJ"
-"""A JSON object in base64: every JWT begins like this, no key does."""
+"""A JSON object in base64: every JWT begins with this, no key does."""
 
 
 async def secret_of(engine: Engine, options: AuthOptions) -> bytes:
@@ -45,7 +45,7 @@ async def secret_of(engine: Engine, options: AuthOptions) -> bytes:
 class Login(msgspec.Struct, frozen=True):
     caller: Caller
     cookies: tuple[str, str]
-    """Whole `Set-Cookie` values."""
+    """Complete `Set-Cookie` values."""
 
 
 class KeyGuard:
@@ -54,7 +54,7 @@ class KeyGuard:
     def __init__(self, engine: Engine, options: AuthOptions, secret: bytes) -> None:
         records, clock = engine.records, engine.kernel.clock
         self.secret = secret
-        """Signs what this installation has to recognize later."""
+        """The secret that signs what this installation must recognize later."""
         self.audit = Audit(records, clock)
         self.keys = Keys(records, clock)
         self.links = Links(records, clock, secret, self.audit)
@@ -73,8 +73,8 @@ class KeyGuard:
             await self._tokens.close()
 
     async def check(self, request: Request, needed: RequiredRole, *, while_away: bool = False) -> Caller:
-        """The caller. Raises 401, 403, 429 for too many invalid keys, 503 while the token issuer is unavailable.
-        `while_away`: known keys are good while the database is away."""
+        """Returns the caller. Raises 401, 403, 429 for too many invalid keys, 503 while the issuer is unavailable.
+        `while_away`: accept known keys while the database is unavailable."""
         address = _address(request)
         try:
             caller = await self._who(request, address, while_away)
@@ -85,7 +85,7 @@ class KeyGuard:
         return caller
 
     async def login(self, request: Request, key: str) -> Login:
-        """A browser session for the holder of a key: the cookies to set."""
+        """Starts a browser session for the holder of a key; returns the cookies to set."""
         address = _address(request)
         if why := cross_origin(request.headers, self._ours):
             raise errors.cross_site(why, stranger(address))
@@ -134,7 +134,7 @@ class KeyGuard:
         return self._tls or request.url.scheme == "https"
 
     def _rate_limited(self, error: errors.Unauthenticated, address: str) -> errors.Unauthenticated | errors.SlowDown:
-        """Invalid keys are counted by address. A missing or an expired key is not a guess."""
+        """Counts invalid keys by address. A missing or an expired key is not a guess and does not count."""
         answer = error
         if error.code == "auth.bad_key" and (wait := self._invalid.take(place_of(address))):
             answer = errors.SlowDown(wait)

@@ -1,4 +1,4 @@
-"""The public keys of an OIDC issuer, found by discovery and kept.
+"""The public keys of an OIDC issuer, found by discovery and cached.
 
 A token whose key is known never waits for the issuer: keys that are due for renewal are fetched in the background. An
 unknown key causes a fetch, but not more often than `PAUSE`, whoever sends it. While the issuer is unavailable, the keys
@@ -31,7 +31,7 @@ TIMEOUT = 5.0
 PAUSE = 10.0
 RENEW = 600.0
 STALE = 86_400.0
-"""Seconds."""
+"""Seconds for which the last published keys stay valid while the issuer is unavailable."""
 
 _CURVES = {"ES256": "P-256", "EdDSA": "Ed25519"}
 _MAX_BYTES = 1_000_000
@@ -53,7 +53,7 @@ class Issuer:
         self._fetching: asyncio.Task[None] | None = None
 
     async def key(self, kid: str, algorithm: str) -> jwt.PyJWK:
-        """The key that a token claims to be signed with. Raises `auth.bad_key` or `auth.issuer_away`."""
+        """Returns the key that a token claims to be signed with. Raises `auth.bad_key` or `auth.issuer_away`."""
         if algorithm not in self._algorithms:
             raise errors.bad_key()
         if self._age() > STALE:
@@ -79,7 +79,7 @@ class Issuer:
         return self._clock.monotonic() - self._fetched_at
 
     def _fetch_in_background(self) -> asyncio.Task[None] | None:
-        """The fetch in progress, or a new one; None when the last was too recent."""
+        """Returns the fetch in progress, or starts one; None if the last was too recent."""
         if self._fetching is not None and not self._fetching.done():
             return self._fetching
         now = self._clock.monotonic()
@@ -125,7 +125,7 @@ class Issuer:
 
 
 def _usable(listed: list[Any]) -> dict[str, jwt.PyJWK]:
-    """Keys for signatures that we accept; keys of other uses or kinds are skipped."""
+    """Returns the keys for signatures that we accept; skips keys of other uses or kinds."""
     found: dict[str, jwt.PyJWK] = {}
     for each in listed:
         if not isinstance(each, dict):
@@ -147,7 +147,7 @@ def _is_strong(data: dict[str, Any], key: jwt.PyJWK) -> bool:
 
 
 def _fitting(key: jwt.PyJWK, algorithm: str) -> jwt.PyJWK:
-    """A key is for one algorithm: the token does not get to choose it."""
+    """Refuses a key whose algorithm is not the token's: a key has one algorithm, and the token can't choose another."""
     if key.algorithm_name != algorithm:
         raise errors.bad_key()
     return key

@@ -36,18 +36,18 @@ from .ttl_cache import TtlCache
 log = logging.getLogger("plait.server")
 
 USE_NOTED = Millis(10 * 60_000)
-"""How much `last_used_at` may lag behind: one write per key and process in that time."""
+"""Milliseconds that `last_used_at` may lag behind: one write per key and process in that time."""
 
 _KIND, _USES, _NOWHERE = "auth.key", "auth.key_use", ""
 _SHAPE = re.compile(r"plait_([0-9a-f]{18})_([A-Za-z0-9_-]{32})")
 _MAX_LIFETIME = 10 * 366 * 86_400
 _PAGE = 500
 _WHILE_AWAY = 3600.0
-"""Seconds for which a verified key opens what must be seen while the database is away."""
+"""Seconds for which a verified key is accepted, on routes that need it, while the database is unavailable."""
 
 
 class _Stored(msgspec.Struct, frozen=True):
-    """The time of last use is stored apart: writing it must never undo a concurrent revocation."""
+    """A key's record. The time of last use is stored apart: writing it must never undo a concurrent revocation."""
 
     key: Key
     digest: str
@@ -76,7 +76,7 @@ class Keys:
         start_rate: int | None = None,
         max_running: int | None = None,
     ) -> tuple[Key, str]:
-        """A new key, and its text, which can't be shown again."""
+        """Creates a key; returns it and its text, which can't be shown again."""
         now = self._clock.now()
         key = Key(
             id=f"{now:012x}{secrets.token_hex(3)}",
@@ -108,7 +108,7 @@ class Keys:
         return key, f"plait_{key.id}_{secret}"
 
     async def list(self, namespace: str | None = None) -> list[Key]:
-        """Keys of one namespace or of all, newest first, including revoked and expired ones."""
+        """Lists keys of one namespace or of all, newest first, including revoked and expired ones."""
         uses = {record.id: record.at async for record in self._all(_USES)}
         found = [stored.key async for record in self._all(_KIND) if (stored := _listed(record)) is not None]
         return [
@@ -118,7 +118,7 @@ class Keys:
         ]
 
     async def revoke(self, id: str, namespace: str | None = None) -> Key:
-        """Ends a key and its sessions: immediately here, within `ttl_cache.SECONDS` in other processes."""
+        """Revokes a key and ends its sessions: immediately here, within `ttl_cache.SECONDS` in other processes."""
         stored = await self._look(id)
         if stored is None or namespace not in (None, EVERYWHERE, stored.key.namespace):
             raise KEY.missing(id)
@@ -133,8 +133,8 @@ class Keys:
     # -- verification --------------------------------------------------------------------------------------------
 
     async def verify(self, text: str, *, while_away: bool = False) -> Key:
-        """The key of a request. Raises `auth.bad_key`, or `auth.expired` to a caller who has the right secret. With
-        `while_away`, one that was good shortly before the database went away is still good."""
+        """Returns the key of a request. Raises `auth.bad_key`, or `auth.expired` to a caller who has the right secret.
+        With `while_away`, a key verified shortly before the database became unavailable is still accepted."""
         shape = _SHAPE.fullmatch(text)
         if shape is None:
             raise errors.bad_key()
@@ -155,7 +155,7 @@ class Keys:
         return await self._in_use(stored.key)
 
     async def current(self, id: str) -> Key:
-        """The key of a session, if it is still valid."""
+        """Returns the key of a session, if it is still valid."""
         stored = self._by_id.get(id)
         if stored is None:
             if (stored := await self._look(id)) is None:
@@ -191,7 +191,7 @@ class Keys:
 
 
 def _listed(record: Record) -> _Stored | None:
-    """A damaged one opens nothing, and keeps nobody from seeing the others."""
+    """Reads a key's record. A damaged one grants nothing, and does not hide the others."""
     try:
         return read_body(record, _Stored)
     except Damaged as error:
@@ -204,7 +204,7 @@ def _digest(id: str, secret: str) -> str:
 
 
 _UNKNOWN = _digest("", secrets.token_hex(32))
-"""What the secret of an unknown key is compared with, so that it takes as long."""
+"""The digest to compare with for an unknown key, so that the check takes as long as for a known one."""
 
 
 def _record(stored: _Stored) -> Record:

@@ -4,9 +4,9 @@
     link = await links.open(token, "hook")                       # GET: reads only
     answer = await links.spend(link, lambda: handle.message(link.name, body, id=link.id))
 
-A use is done first and marked second. A crash between the two leaves the link open, and its next use does the same
-thing again, which has to be harmless: a message carries the link's id and is taken once, an approval that is decided
-refuses a second decision. So nothing is lost, and nothing is done twice.
+A use takes effect first and is marked second. A crash in between leaves the link open, and its next use repeats the
+effect, which must be harmless: a message carries the link's id and is taken once, and a decided approval refuses a
+second decision. So nothing is lost, and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ DEFAULT = 86_400
 
 _KIND = "auth.link_used"
 _KEPT_AFTER = 86_400_000
-"""A mark is kept for a day longer than its link: clocks of different machines disagree."""
+"""Milliseconds that a mark outlives its link: a day, because clocks of different machines disagree."""
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True):
     kind: LinkKind
     namespace: str
     target: str
-    """The run, or the approval."""
+    """The id of the run or the approval."""
     name: str
-    """Of the message; of an approval, whose vote it is, or empty; of a result, the task and its attempt."""
+    """The message's name; for an approval, whose vote it is, or empty; for a result, the task and its attempt."""
     expires_at: Millis
     id: str
 
     @property
     def caller(self) -> Caller:
-        """Who uses it, for the audit log."""
+        """The caller to record in the audit log."""
         role = "approver" if self.kind == "approval" else "operator"
         return Caller(f"link {self.id}", role, self.namespace, "token", id=f"link:{self.id}")
 
@@ -64,7 +64,7 @@ class Minted(msgspec.Struct, frozen=True):
 
 
 class LinkMaker:
-    """Makes links, which needs no store."""
+    """Makes links; needs no store."""
 
     def __init__(self, clock: Clock, secret: bytes) -> None:
         self._clock = clock
@@ -93,7 +93,7 @@ class Links(LinkMaker):
         self._audit = audit
 
     async def open(self, token: str, kind: LinkKind) -> Link:
-        """What a link is for. Raises `auth.bad_link`, `auth.link_expired` or `auth.link_used`; changes nothing."""
+        """Reads a link. Raises `auth.bad_link`, `auth.link_expired` or `auth.link_used`; changes nothing."""
         payload = self._signers[kind].verify(token)
         if payload is None:
             raise errors.bad_link()
@@ -105,7 +105,7 @@ class Links(LinkMaker):
         return link
 
     async def spend(self, link: Link, use: Callable[[], Awaitable[T]]) -> T:
-        """Does what the link is for, and marks it used. Of several concurrent uses one succeeds.
+        """Calls `use`, and marks the link used. Of several concurrent uses one succeeds.
         If `use` raises, the link stays usable."""
         done = await use()
         now = self._clock.now()
@@ -117,8 +117,8 @@ class Links(LinkMaker):
         return done
 
     async def _mark_used(self, link: Link, now: Millis) -> bool:
-        """Whether this use is the one that counts. The store may report an existing mark because the response to our
-        own write got lost, so each use writes a mark of its own."""
+        """Whether this use counts. The store may report an existing mark because the response to our own write was
+        lost, so each use writes a mark that it can recognize."""
         use = secrets.token_hex(8)
         mark = Record(_KIND, link.namespace, _mark(link), values.encode(use), now)
         if await self._records.add(mark):

@@ -1,4 +1,4 @@
-"""Loopback addresses: elsewhere, a server without authentication refuses to start."""
+"""Loopback addresses: a server without authentication refuses to start on any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Authentication settings of a server: given by a program, or from the environment."""
+"""Authentication settings of a server, from a program or from the environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.kernel.errors import InvalidInput
 from .sessions import LIFETIME
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
-"""Signatures only: with a shared secret (HS256) the public key would be enough to forge a token."""
+"""Accepted algorithms. None with a shared secret (HS256): there the public key would be enough to forge a token."""
 
 
 class Oidc(msgspec.Struct, frozen=True):
@@ -23,17 +23,17 @@ class Oidc(msgspec.Struct, frozen=True):
 
 class AuthOptions(msgspec.Struct, frozen=True, kw_only=True):
     secret: str | None = None
-    """Signs sessions and links; None: one that is stored in the database."""
+    """The secret that signs sessions and links; None: the one stored in the database."""
     oidc: Oidc | None = None
     public_url: str = ""
-    """The address that people use, if a proxy changes `Host`."""
+    """The address that people use, in case a proxy changes `Host`."""
     session_seconds: int = LIFETIME
     wrong_keys: int = 100
-    """Allowed from one address before it gets 429; one more every second."""
+    """Invalid keys allowed from one address before it gets 429; one more every second."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], public_url: str = "") -> AuthOptions:
-        """PLAIT_SECRET, PLAIT_OIDC_ISSUER, PLAIT_OIDC_AUDIENCE."""
+        """Reads PLAIT_SECRET, PLAIT_OIDC_ISSUER and PLAIT_OIDC_AUDIENCE."""
         issuer, audience = environment.get("PLAIT_OIDC_ISSUER", ""), environment.get("PLAIT_OIDC_AUDIENCE", "")
         if audience and not issuer:
             raise InvalidInput(

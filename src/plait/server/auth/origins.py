@@ -1,4 +1,4 @@
-"""Whether a request comes from our own pages, as the browser reports it: in addition to the CSRF token."""
+"""Checks that a request comes from our own pages, as the browser reports it; in addition to the CSRF token."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing."""
+"""HTTP methods that change nothing."""
 
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def cross_origin(headers: Mapping[str, str], ours: Collection[str] = ()) -> str:
-    """Why a request does not come from our own pages; empty if it seems to.
+    """Returns why a request does not come from our own pages; empty if it seems to.
     `ours` are origins besides the one in `Host`, for servers behind a proxy that changes it."""
     origin = headers.get("origin")
     if origin is not None and origin in ours:
@@ -26,13 +26,13 @@ def cross_origin(headers: Mapping[str, str], ours: Collection[str] = ()) -> str:
 
 
 def origin_of(url: str) -> str:
-    """The origin of an address, as browsers write it."""
+    """Returns the origin of an address, as browsers write it."""
     parts = urlsplit(url)
     return f"{parts.scheme.lower()}://{_netloc(url)}"
 
 
 def _netloc(url: str) -> str:
-    """Host and port, without a default port. The scheme is left out: a proxy may have terminated TLS."""
+    """Returns host and port, without a default port. The scheme is left out: a proxy may have terminated TLS."""
     try:
         parts = urlsplit(url)
     except ValueError:

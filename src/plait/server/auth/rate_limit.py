@@ -1,4 +1,4 @@
-"""A token bucket for each name, in bounded memory."""
+"""A token bucket per name, in bounded memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class RateLimit:
         self._rate = per_second
         self._most = most
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """Tokens left for a name, and when they were counted. The least recently used is dropped first."""
+        """Tokens left per name, and when they were counted. The least recently used entry is dropped first."""
 
     def take(self, name: str) -> float:
-        """0 if it is allowed, else the seconds until it is."""
+        """Takes a token; returns 0 if there was one, otherwise the seconds until there is."""
         now = self._clock.monotonic()
         left, at = self._buckets.get(name, (self._burst, now))
         left = min(self._burst, left + (now - at) * self._rate)
@@ -34,7 +34,7 @@ class RateLimit:
 
 
 def place_of(address: str) -> str:
-    """The name that a network address counts under: whoever has one IPv6 address has 2**64 of them."""
+    """Returns the name that a network address is counted under: whoever has one IPv6 address has 2**64 of them."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""The secret that sessions and links are signed with.
+"""The secret that signs sessions and links.
 
 It comes from PLAIT_SECRET; without that, the first process generates one and stores it in the database for all
 others. Then everyone who can read the database can sign links, so a secret outside of it is better.

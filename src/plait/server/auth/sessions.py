@@ -1,7 +1,7 @@
 """Browser sessions: a signed cookie that stands for an API key, so that the browser does not store the key itself.
 
-A session ends when it expires, by signing out, or with its key. The database stores only a hash of what the cookie
-holds: someone who reads the database finds no session to take over.
+A session ends when it expires, by signing out, or with its key. The database stores only a hash of the cookie's
+content: someone who reads the database finds no session to take over.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KIND, _NOWHERE = "auth.session", ""
 
 
 class _Ticket(msgspec.Struct, frozen=True, array_like=True):
-    """What the cookie holds."""
+    """The cookie's content."""
 
     session: str
     nonce: str
@@ -67,7 +67,7 @@ class Sessions:
         self._cache = TtlCache[_Stored](clock)
 
     async def start(self, key: Key) -> Opened:
-        """A session for the holder of this key."""
+        """Starts a session for the holder of this key."""
         now = self._clock.now()
         expires = Millis(min(now + self._lifetime * 1000, key.expires_at or now + self._lifetime * 1000))
         ticket = _Ticket(expiring_id(expires, secrets.token_hex(8)), secrets.token_urlsafe(24))
@@ -78,7 +78,7 @@ class Sessions:
         return Opened(cookie, self._csrf.mac(ticket.session), max(1, (expires - now) // 1000))
 
     async def find(self, cookie: str) -> Found:
-        """The session of a cookie, with its key. Raises `auth.bad_key` or `auth.expired`."""
+        """Returns the session of a cookie, with its key. Raises `auth.bad_key` or `auth.expired`."""
         ticket = self._ticket(cookie)
         digest = _digest(ticket)
         stored = self._cache.get(digest)
@@ -90,7 +90,7 @@ class Sessions:
         return Found(ticket.session, await self._keys.current(stored.key))
 
     async def end(self, cookie: str) -> None:
-        """Signs out: a copy of the cookie is worthless then."""
+        """Signs out, which also makes copies of the cookie worthless."""
         ticket = self._ticket(cookie)
         await self._look(ticket)
         await self._records.remove(_KIND, _NOWHERE, ticket.session)
@@ -120,7 +120,7 @@ def _digest(ticket: _Ticket) -> str:
 
 
 def set_cookies(opened: Opened, *, secure: bool) -> tuple[str, str]:
-    """Whole `Set-Cookie` values. The page's script reads the second, to send it back in a header."""
+    """Returns complete `Set-Cookie` values. The page's script reads the second, to send it back in a header."""
     rules = f"; Path=/; Max-Age={opened.seconds}; SameSite=Strict{'; Secure' if secure else ''}"
     return f"{SESSION_COOKIE}={opened.cookie}{rules}; HttpOnly", f"{CSRF_COOKIE}={opened.csrf}{rules}"
 

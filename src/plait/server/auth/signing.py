@@ -12,10 +12,10 @@ import hashlib
 import hmac
 
 PREFIX = "plait1."
-"""Makes a signed text recognizable where it should not be: in a log, in a commit."""
+"""The prefix that makes a signed text recognizable where it should not be: in a log, in a commit."""
 _MAC = hashlib.sha256().digest_size
 MAX_LENGTH = 4096
-"""Longer texts are rejected without a look; ours are far shorter."""
+"""Maximum length in characters; longer texts are rejected unread. Ours are far shorter."""
 
 
 class Signer:
@@ -26,7 +26,7 @@ class Signer:
         return PREFIX + _base64(self._mac(payload) + payload)
 
     def verify(self, text: str) -> bytes | None:
-        """The payload; None if the text was not signed by us, or changed."""
+        """Returns the payload; None if the text was not signed by us, or was changed."""
         if not text.startswith(PREFIX) or len(text) > MAX_LENGTH:
             return None
         signed = exact_bytes(text.removeprefix(PREFIX)) or b""
@@ -34,7 +34,7 @@ class Signer:
         return payload if payload and hmac.compare_digest(mac, self._mac(payload)) else None
 
     def mac(self, text: str) -> str:
-        """Only the MAC, for a text that the verifier knows."""
+        """Returns only the MAC, for a text that the verifier knows."""
         return self._mac(text.encode()).hex()
 
     def _mac(self, payload: bytes) -> bytes:
@@ -46,7 +46,7 @@ def _base64(data: bytes) -> str:
 
 
 def exact_bytes(text: str) -> bytes | None:
-    """Decodes URL-safe base64. It has several spellings of the same bytes; only the canonical one is accepted."""
+    """Decodes URL-safe base64. The same bytes have several spellings; only the canonical one is accepted."""
     try:
         found = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (ValueError, binascii.Error):

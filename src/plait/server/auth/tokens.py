@@ -28,7 +28,7 @@ FACETS_CLAIM = "plait_facets"
 
 _MAX_LENGTH = 16_384
 _LEEWAY = 30
-"""Seconds that the issuer's clock and ours may differ."""
+"""Seconds by which the issuer's clock and ours may differ."""
 
 
 class Tokens:
@@ -44,7 +44,7 @@ class Tokens:
         self._issuer = Issuer(oidc.issuer, clock, oidc.algorithms)
 
     async def verify(self, text: str, address: str = "") -> Caller:
-        """The holder of the token. Raises 401, 403 if it grants no access, 503 while the issuer is unavailable."""
+        """Returns the token's holder. Raises 401, 403 if it grants no access, 503 while the issuer is unavailable."""
         kid, algorithm = _header(text)
         key = await self._issuer.key(kid, algorithm)
         return _caller(self._claims(text, key), address)
@@ -70,7 +70,7 @@ class Tokens:
 
 
 def _header(text: str) -> tuple[str, str]:
-    """The key and algorithm that a token claims; nothing is verified yet."""
+    """Returns the key id and algorithm that a token claims, unverified."""
     if len(text) > _MAX_LENGTH or exact_bytes(text.rpartition(".")[2]) is None:
         raise errors.bad_key()
     try:
@@ -117,7 +117,7 @@ def _facets(claim: object) -> tuple[str, ...]:
 
 
 def _names(claim: object, name: str, kind: Any) -> tuple[str, ...]:
-    """A list, or names with spaces between them, as scopes are written. One that can't be read allows nothing."""
+    """Reads a list, or names separated by spaces as in scopes. A claim that can't be read allows nothing."""
     found = claim.split() if isinstance(claim, str) else claim
     try:
         return tuple(msgspec.convert(found, Annotated[list[kind], msgspec.Meta(min_length=1, max_length=100)]))

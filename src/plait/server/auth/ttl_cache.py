@@ -1,4 +1,4 @@
-"""A small cache, bounded in time and in number. A hit does not extend the lifetime of an entry."""
+"""A small cache, bounded in time and size. A hit does not extend the lifetime of an entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plait.kernel.clock import Clock
 T = TypeVar("T")
 
 SECONDS = 0.4
-"""How long another process may still accept what was revoked."""
+"""Seconds for which another process may still accept what was revoked."""
 
 
 class TtlCache(Generic[T]):
@@ -27,7 +27,7 @@ class TtlCache(Generic[T]):
         return entry[1]
 
     def stale(self, name: str, seconds: float) -> T | None:
-        """An entry whose time is over, but not for longer than that."""
+        """Returns an entry that has expired, but no longer than `seconds` ago."""
         entry = self._entries.get(name)
         if entry is None or entry[0] + seconds <= self._clock.monotonic():
             return None

@@ -1,7 +1,7 @@
-"""Who hears that there are other tools now, and when: a workflow was saved or deleted, by whomever and in whichever
-process, or another server, whose tools a recording shows, has changed its own.
+"""Notifies clients that the list of tools has changed: a workflow was saved or deleted, by anyone and in any process,
+or another server, whose tools a recording shows, has changed its own.
 
-Older clients are told in their session, newer ones on a stream that they have asked for.
+Older clients are notified in their session, newer ones on a stream that they have requested.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from plait.api.mcp_tool import McpSession
 log = logging.getLogger("plait.server.mcp")
 
 _PAUSE: Final = 0.5
-"""Seconds between two looks, while somebody listens."""
+"""Seconds between two polls while a client listens."""
 _PATIENCE: Final = 5.0
-"""Seconds for a client to take the news; one that is gone never does."""
+"""Seconds that a client may take to accept a notification; one that has disconnected never does."""
 _TRIES: Final = 5
 _KEPT: Final = 10_000
-"""Sessions; the one that was used last is kept longest."""
+"""Maximum number of sessions; the least recently used is dropped first."""
 
 Revision = Callable[[str], Awaitable[int]]
-"""A number that grows with each change of a namespace's definitions."""
+"""Returns a number that grows with each change of a namespace's definitions."""
 
 
 @dataclass(slots=True)
@@ -39,21 +39,21 @@ class _Peer:
 
     session: McpSession
     channel: Any
-    """Of its last request: the way to it."""
+    """The channel of its last request, to send notifications on."""
     namespace: str
     owed: bool = False
-    """There is news that it could not be told yet."""
+    """Whether a notification has to be sent."""
     failures: int = 0
 
     @property
     def shows_others(self) -> bool:
-        """Tools of other servers: in a mode of its own, or since some tool has begun to keep something of it."""
+        """Whether it may see tools of other servers: it uses a mode, or a tool has stored something for the session."""
         return bool(self.session.mode or self.session.memory)
 
 
 @dataclass(slots=True)
 class _Streams:
-    """The clients of a namespace that listen."""
+    """The open streams of a namespace."""
 
     bus: InMemorySubscriptionBus = field(default_factory=InMemorySubscriptionBus)
     open: int = 0
@@ -71,7 +71,7 @@ class Announcements:
         self._somebody = asyncio.Event()
 
     async def note(self, session: McpSession, channel: Any, namespace: str) -> None:
-        """A client asks for something: it can be told, if its requests belong together."""
+        """Records a client that sent a request; it can be notified if its requests belong to a session."""
         if not session.id:
             return
         await self._begin(namespace)
@@ -82,7 +82,7 @@ class Announcements:
         self._somebody.set()
 
     async def listen(self, namespace: str, context: Any, params: Any) -> Any:
-        """Until the client ends its stream."""
+        """Serves a stream until the client ends it."""
         await self._begin(namespace)
         streams = self._streams.setdefault(namespace, _Streams())
         streams.open += 1
@@ -95,18 +95,19 @@ class Announcements:
                 self._streams.pop(namespace, None)
 
     async def tell(self, session: McpSession, channel: Any, namespace: str) -> None:
-        """The tools of this session are others, and nobody else's."""
+        """Notifies one session that its tools have changed; a client without sessions can only be reached with all
+        streams of its namespace."""
         await channel.send_tool_list_changed()
         if not session.id and (streams := self._streams.get(namespace)) is not None:
             await streams.bus.publish(ToolsListChanged())
 
     async def watch(self) -> None:
-        """Until it is cancelled."""
+        """Polls for changes until it is cancelled."""
         while True:
             await self._somebody.wait()
             try:
                 await self._look()
-            except Exception as error:  # the store may be away for a while: the next look finds what was missed
+            except Exception as error:  # the store may be unavailable for a while: the next poll finds what was missed
                 log.warning("changes of tools can't be seen: %s", error)
             if not self._peers and not self._streams:
                 self._somebody.clear()
@@ -125,13 +126,13 @@ class Announcements:
         await self._settle()
 
     async def _begin(self, namespace: str) -> None:
-        """Before the client reads its list: what changes afterwards is news to it."""
+        """Notes the revision before the client reads its list, so that later changes are announced."""
         if namespace not in self._revisions:
             now = await self._revision(namespace)
             self._revisions.setdefault(namespace, now)
 
     async def _publish(self, namespace: str | None) -> None:
-        """To all of a namespace; without one, to all that see tools of other servers."""
+        """Announces a change to all clients of a namespace; without one, to all that see tools of other servers."""
         for peer in self._peers.values():
             peer.owed = peer.owed or (peer.shows_others if namespace is None else peer.namespace == namespace)
         for each, streams in [*self._streams.items()]:
@@ -139,7 +140,7 @@ class Announcements:
                 await streams.bus.publish(ToolsListChanged())
 
     async def _settle(self) -> None:
-        """Tells who is owed news. One that can't be told several times in a row is gone."""
+        """Sends the pending notifications; drops a client after `_TRIES` failures in a row."""
         for id, peer in [*self._peers.items()]:
             if not peer.owed:
                 continue
@@ -153,7 +154,7 @@ class Announcements:
 
 
 async def _told(channel: Any) -> bool:
-    with suppress(Exception):  # whatever a connection raises that is gone
+    with suppress(Exception):  # whatever a lost connection raises
         async with asyncio.timeout(_PATIENCE):
             await channel.send_tool_list_changed()
         return True

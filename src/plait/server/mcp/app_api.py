@@ -1,4 +1,4 @@
-"""The HTTP API of this process, asked without a socket, with the headers that say who asks."""
+"""Calls the HTTP API of this process without a socket, with the caller's own headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client on standard input and output, a Plait server at an address: what one asks, the other does."""
+"""Connects a client on standard input and output with a Plait server at an address, and forwards its requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIMEOUT = httpx2.Timeout(30.0, read=3600.0)
 
 
 async def bridge_stdio(url: str, key: str | None, namespace: str | None, way: str = "") -> None:
-    """Until the client closes its end. `way` is the rest of the address, behind `/mcp`."""
+    """Forwards until the client closes its end. `way` is the rest of the address, after `/mcp`."""
     headers = {"authorization": f"Bearer {key}"} if key else {}
     scope = f"?namespace={namespace}" if namespace else ""
     async with httpx2.AsyncClient(headers=headers, timeout=_TIMEOUT) as http:
@@ -48,7 +48,7 @@ class _Bridge:
     def __init__(self) -> None:
         self.remote: Client | None = None
         self._session: Any = None
-        """Of the client on this side, once it has asked for something."""
+        """The session of the local client, once it has sent a request."""
         self._bus = InMemorySubscriptionBus()
 
     def server(self) -> Server[Any]:
@@ -83,7 +83,7 @@ class _Bridge:
             await self._announce()
 
     async def listen(self) -> None:
-        """Newer servers announce changes only to who asks for that."""
+        """Subscribes to changes: newer servers announce them only on request."""
         with suppress(ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError, httpx2.HTTPError):
             async with self._there().listen(tools_list_changed=True) as events:
                 async for _ in events:
@@ -96,6 +96,6 @@ class _Bridge:
 
 
 def _own(params: mcp_types.CallToolRequestParams) -> Any:
-    """What the client itself said; the rest belongs to its own connection."""
+    """Returns the client's own metadata; the rest belongs to its connection."""
     given: dict[str, Any] = dict(params.meta or {})
     return {name: value for name, value in given.items() if name.startswith("plait/")}

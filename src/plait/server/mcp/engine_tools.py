@@ -1,4 +1,4 @@
-"""The engine's own tools where nobody serves its API: it is made for them alone, and reached by nobody else."""
+"""The engine's own tools in a process without a server: an API is made only for them, and nobody else can reach it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ from .own_tools import own_tools
 
 @asynccontextmanager
 async def engine_tools(engine: Engine) -> AsyncGenerator[Any]:
-    """A server of the SDK."""
+    """Yields a server of the SDK."""
     async with site_of(engine, Settings()) as site, own_tools(site, bare_app(site))() as server:
         yield server

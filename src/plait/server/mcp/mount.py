@@ -1,4 +1,4 @@
-"""`/mcp`: streamable HTTP. Who may call is decided here, and again by the API for each thing that a tool does."""
+"""`/mcp`: streamable HTTP. Access is checked here, and again by the API for each request that a tool makes."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ from .sdk import load_sdk
 
 PATH: Final = "/mcp"
 SUBJECT_HEADER: Final = "plait-recording"
-"""What a session at any of the addresses is about, if its client can't choose the address."""
+"""The header with a session's subject, for clients that can't choose the address."""
 _SESSION: Final = b"mcp-session-id"
 _PLACE: Final = "plait.mcp.namespace"
-"""Of a request, in its scope: whose changes it wants to hear of."""
+"""The scope's key for the namespace whose changes a request subscribes to."""
 _SESSIONS_KNOWN: Final = 20_000
-"""More than there can be at once; one that is forgotten has to be opened anew."""
+"""Maximum number of session owners kept, more than there can be sessions at once; a dropped session must be opened
+again."""
 _FORWARDED: Final = ("authorization", "cookie", "host", "origin", "sec-fetch-site", "sec-fetch-mode", CSRF_HEADER)
-"""What says who asks, and from where."""
+"""Request headers that identify the caller and its origin."""
 
 
 _KEPT: Final = 10_000
-"""Sessions that something is remembered of."""
+"""Maximum number of sessions with stored data."""
 
 
 def is_mcp(path: str) -> bool:
@@ -48,21 +49,22 @@ def is_mcp(path: str) -> bool:
 
 
 def place_of(path: str) -> tuple[str, str]:
-    """The mode and the subject of a session: `/mcp/mode/subject`."""
+    """Returns the mode and the subject of a session: `/mcp/mode/subject`."""
     mode, _, subject = path.removeprefix(PATH).strip("/").partition("/")
     return mode, subject
 
 
 class McpMount:
-    """Its sessions run in a task of its own, which begins with the first request and ends with the server."""
+    """The mount at `/mcp`. Its sessions run in a task of their own, which starts with the first request and ends with
+    the server."""
 
     def __init__(self, site: Site, app: ASGIApp) -> None:
         self._site = site
         self._app = app
         self._sessions: dict[str, _Sessions] = {}
-        """By mode."""
+        """The sessions by mode."""
         self._owners: dict[bytes, str] = {}
-        """Of each session: who opened it. The one used last is at the end."""
+        """The owner of each session; the most recently used is last."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -83,7 +85,7 @@ class McpMount:
         await self._while_allowed(caller, scope, receive, self._noting_owner(caller, send), handle)
 
     async def _while_allowed(self, caller: Caller, scope: Scope, receive: Receive, send: Send, handle: ASGIApp) -> None:
-        """A stream may be open for days: it ends with the key that opened it."""
+        """Handles a request, and ends it when its key is revoked: a stream may be open for days."""
         if self._site.settings.open:
             await handle(scope, receive, send)
             return
@@ -109,7 +111,8 @@ class McpMount:
         return await self._site.auth.check(Request(scope, receive), "any")
 
     async def _read(self, scope: Scope, receive: Receive) -> Receive:
-        """The body, read with our limits: the SDK reads whatever comes on the event loop. A short one it may judge."""
+        """Reads the body with our limits: the SDK would parse a body of any size on the event loop. It checks the JSON
+        of short bodies itself."""
         body = await read_bytes(dict(scope["headers"]), receive, self._site.settings, self._site.settings.max_body)
         if len(body) > json_text.LONG:
             await parse(body)
@@ -124,7 +127,7 @@ class McpMount:
         return mode
 
     def _refuse_foreign_session(self, scope: Scope, caller: Caller) -> None:
-        """An id that somebody else's session has is like one that never was."""
+        """Answers the id of another caller's session like one that does not exist."""
         given = next((value for name, value in scope["headers"] if name == _SESSION), None)
         if given is None:
             return
@@ -146,7 +149,7 @@ class McpMount:
 
 
 class _Read:
-    """A body that was read, to be read again."""
+    """Replays a body that has been read."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._body: bytes | None = body
@@ -160,7 +163,7 @@ class _Read:
 
 
 class _Ending:
-    """An answer that can be ended from outside."""
+    """A response that can be ended from outside."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -184,7 +187,7 @@ class _Sessions:
         self._app = app
         self._mode = mode
         self._memory: OrderedDict[str, dict[str, Any]] = OrderedDict()
-        """Of each session, what tools keep."""
+        """What tools store, by session."""
         self._handle: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._run(), name="plait-mcp-sessions")
 
@@ -197,7 +200,7 @@ class _Sessions:
             server = sdk.PlaitServer(self._site.engine, self._api_of, self._session_of, self._mode, _namespace_of)
             if self._mode:
                 server.keep_sessions()
-            # Host and Origin are checked by the middleware, for all paths alike
+            # The middleware checks Host and Origin, for all paths
             trusting = sdk.TransportSecuritySettings(enable_dns_rebinding_protection=False)
             manager = sdk.StreamableHTTPSessionManager(server.sdk, security_settings=trusting)
             async with manager.run(), server.announcing():

@@ -1,7 +1,7 @@
-"""The engine's own tools for its runs: the server `plait` of tool steps.
+"""The engine's own tools for its runs: the server `plait` in tool steps.
 
-A step acts in the namespace of its run, as an operator: it may look, start and control runs. It may not decide
-approvals or change definitions: who may write a step need not have that right.
+A step acts in the namespace of its run, as an operator: it may inspect, start and control runs. It may not decide
+approvals or change definitions: the author of a step need not have that right.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAMESPACE: Final = "plait/namespace"
 
 
 def own_tools(site: Site, app: ASGIApp) -> Callable[[], AbstractAsyncContextManager[Any]]:
-    """Makes the SDK's server, when the first step wants it."""
+    """Returns a function that makes the SDK's server when the first step needs it."""
 
     @asynccontextmanager
     async def make() -> AsyncGenerator[Any]:

@@ -1,4 +1,4 @@
-"""All tools: the server's own, and those that the surfaces of the dialects add."""
+"""All tools: the server's own and those of the dialects' surfaces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class ToolRegistry:
 
     @classmethod
     def of(cls, engine: Engine) -> ToolRegistry:
-        """`tools`, `more_tools` and `modes` of the modules `mcp_tools` in the surfaces of the engine's dialects."""
+        """Collects `tools`, `more_tools` and `modes` from the modules `mcp_tools` in the surfaces of the engine's
+        dialects."""
         named = {name: bundle.surface for name, bundle in engine.bundles.items() if bundle.surface}
         modules = [module for name, place in named.items() if (module := surface_module(name, place, "mcp_tools"))]
         tools = [tool for module in modules for tool in _tools(module)]
@@ -29,7 +30,7 @@ class ToolRegistry:
         return cls([*run_tools.TOOLS, *tools], more, [mode for module in modules for mode in _modes(module)])
 
     async def listed(self, api: Api, session: McpSession) -> list[McpTool]:
-        """Now, and for this caller."""
+        """Lists the current tools of this caller."""
         if session.mode:
             return [*await self.modes[session.mode].tools(api, session)]
         found = [*self._tools.values()]

@@ -1,4 +1,4 @@
-"""The tools for runs, approvals and definitions of every dialect."""
+"""Tools for runs, approvals and definitions of every dialect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _given(call: ToolCall, *names: str) -> dict[str, Any]:
 
 
 def _seen(detail: dict[str, Any]) -> dict[str, Any]:
-    """A run without its drawing."""
+    """A run without the data of its drawing."""
     nodes = detail["view"]["nodes"]
     fields = ("id", "kind", "status", "output", "error")
     steps = [{name: node[name] for name in fields if name in node} for node in nodes]

@@ -1,4 +1,4 @@
-"""The SDK, loaded when it is first needed. That takes a second, and the event loop has other things to do meanwhile."""
+"""Loads the SDK when it is first needed, in a thread: that takes a second and must not block the event loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Sdk(NamedTuple):
-    """What needs it."""
+    """The modules that need the SDK."""
 
     PlaitServer: type[PlaitServer]
     StreamableHTTPSessionManager: type[StreamableHTTPSessionManager]
@@ -23,7 +23,7 @@ class Sdk(NamedTuple):
 
 
 async def load_sdk() -> Sdk:
-    """Raises `MissingExtra` if it is not installed."""
+    """Loads the SDK; raises `MissingExtra` if it is not installed."""
     with extra("mcp", "The MCP server"):
         return await asyncio.to_thread(_load)
 

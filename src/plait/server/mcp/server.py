@@ -1,4 +1,4 @@
-"""The tools behind the SDK's server. It knows nothing of transports: who calls comes with each request."""
+"""The tools as a server of the SDK. It is independent of transports: each request brings its caller."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .announcements import Announcements
 from .registry import ToolRegistry
 
 ApiOf = Callable[[Any], Api]
-"""The API as the caller of a request sees it."""
+"""Returns the API as the caller of a request sees it."""
 SessionOf = Callable[[Any], McpSession]
 NamespaceOf = Callable[[Any], str]
 
@@ -64,7 +64,7 @@ class PlaitServer:
 
     @asynccontextmanager
     async def announcing(self) -> AsyncGenerator[None]:
-        """Clients hear of other tools, meanwhile."""
+        """Announces changes of tools to clients while the context is open."""
         watching = asyncio.create_task(self._announcements.watch(), name="plait-mcp-announcements")
         try:
             yield
@@ -73,7 +73,7 @@ class PlaitServer:
             await asyncio.gather(watching, return_exceptions=True)
 
     def keep_sessions(self) -> None:
-        """For a mode that has to know which requests belong together: newer clients then open a session, too."""
+        """Makes newer clients open a session too, for a mode that must know which requests belong together."""
 
         async def discover(context: Any, params: Any) -> mcp_types.DiscoverResult:
             return mcp_types.DiscoverResult(
@@ -85,7 +85,7 @@ class PlaitServer:
         self.sdk.add_request_handler("server/discover", mcp_types.RequestParams, discover)
 
     def options(self) -> Any:
-        """For transports that take them: the tools may change."""
+        """Returns options for transports that take them: they announce that tools may change."""
         return self.sdk.create_initialization_options(NotificationOptions(tools_changed=True))
 
     async def _listen(self, context: Any, params: Any) -> Any:

@@ -1,4 +1,4 @@
-"""MCP on standard input and output: for a client that starts Plait as a command."""
+"""MCP on standard input and output, for clients that start Plait as a command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .server import PlaitServer
 async def serve_stdio(
     engine: Engine, app: ASGIApp, namespace: str | None, *, mode: str = "", subject: str = ""
 ) -> None:
-    """Until the client closes its end. `app` is the API of this process, open to its own user."""
+    """Serves until the client closes its end. `app` is the API of this process, open to its own user."""
     api = AppApi(app, {}, namespace)
 
     def api_of(context: Any) -> AppApi:
