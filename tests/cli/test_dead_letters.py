@@ -22,6 +22,17 @@ def test_dead_letters_are_listed(desk: Desk):
     assert "ValueError: closed is in the way" in desk.plait("dlq", "list").out
 
 
+def test_a_long_error_is_cut_in_lists(desk: Desk):
+    _failed(desk)
+    with closing(apsw.Connection(str(desk.folder / "plait.db"))) as db:
+        for rows in ("dead_letters", "runs"):
+            db.execute(f"update {rows} set error = replace(error, 'closed is in the way', hex(zeroblob(10000)))")
+    for listed in (desk.plait("dlq").out, desk.plait("runs").out):
+        assert "000…" in listed
+        assert len(listed) < 2_000
+    assert desk.plait("dlq", "show", "g:gate").out.count("0") > 20_000
+
+
 @both_ways
 def test_a_long_list_is_cut_and_says_so(desk: Desk):
     (desk.folder / "closed").touch()

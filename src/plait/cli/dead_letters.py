@@ -87,7 +87,7 @@ def _list(where: Where, which: Which, limit: int, *, json: bool) -> None:
                 letter.id,
                 letter.status if all else f"{letter.attempts}×",
                 words.ago(letter.at, now),
-                Text(words.one_line(words.failure(letter.error)), "red"),
+                Text(words.brief(words.failure(letter.error)), "red"),
             )
             for letter in shown
         ]

@@ -56,7 +56,7 @@ def runs(
             status_text(status_of(row)),
             words.ago(row.created_at, now),
             words.duration(took(row, now)),
-            Text(words.one_line(note_of(row)), "red" if row.status == "failed" else "bright_black"),
+            Text(words.brief(note_of(row)), "red" if row.status == "failed" else "bright_black"),
         )
         for row in shown
     ]

@@ -14,6 +14,9 @@ from plait.kernel.ids import Millis
 from plait.kernel.moment import utc
 from plait.kernel.view import Reason
 
+_BRIEF = 300
+"""Characters of a text in a table."""
+
 
 def now() -> Millis:
     return Millis(time.time_ns() // 1_000_000)
@@ -100,3 +103,9 @@ def quoted(title: str) -> str:
 
 def one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def brief(text: str) -> str:
+    """Formats a text for a column of a table: in one line, and cut where it is long."""
+    line = one_line(text)
+    return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "…"
