@@ -33,6 +33,13 @@ from .running.state import StartData
 Unhealthy = Callable[[str, str], str]
 """Returns what is wrong with a step of a namespace, or an empty string."""
 
+_END_OF_STEP = {
+    "work_succeeded": ("attribute_set", "step_completed"),
+    "attribute_set": ("attribute_set", "step_completed"),
+    "work_failed": ("step_failed",),
+}
+"""The events after which others of the same step belong to its end."""
+
 
 class GoalsDialect:
     name = "goals"
@@ -134,7 +141,8 @@ class GoalsDialect:
         return machine
 
     def inseparable(self, event: Recorded, following: Recorded) -> bool:
-        return False
+        """A step ends together with its last item: nothing would end it in a fork between the two."""
+        return following.type in _END_OF_STEP.get(event.type, ()) and _step_of(event) == _step_of(following)
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
         source = cast("GoalsMachine", machine)
@@ -144,6 +152,10 @@ class GoalsDialect:
         raise Conflict(
             "goals.no_rewind", "a run towards goals can't be rewound", fix="fork it: fork(at=..., edits=...)"
         )
+
+
+def _step_of(event: Recorded) -> object:
+    return event.data.get("step_id") or event.data.get("provider")
 
 
 def _startable(plan: Any) -> bool:
