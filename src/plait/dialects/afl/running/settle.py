@@ -27,6 +27,9 @@ def iterate(it: Iteration) -> None:
         fail_run(it, breach.info)
         return
     root = run.root
+    if root is not None and root.terminal and not it.moved:  # a fork that includes the last iteration
+        _finish(it, root)
+        return
     if root is None or not (it.moved or (state.again and run.waiting == 0)):
         return
     again = not root.terminal and bool(run.attention)

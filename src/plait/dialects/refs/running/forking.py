@@ -21,6 +21,8 @@ def fork(run: RefsRun, source: RunId, at: int | str | None, edits: Mapping[str, 
     state = run.state
     last = state.end_seq - 1 if state.end_seq else state.seq
     upto = last if at is None else at if isinstance(at, int) else _before(run, at)
+    if upto == last and state.end_seq and state.how:  # `refs.ended`: the fork decides anew how it ends
+        upto -= 1
     if not 1 <= upto <= state.seq:
         raise InvalidInput("kernel.bad_fork", f"there is no event {upto}", fix=f"use 1 to {last}")
     if unknown := [key for key in edits if key != "operations"]:
