@@ -17,3 +17,8 @@ def test_every_promise_is_kept_whatever_happens(first: int):
     for seed in range(first, first + AT_ONCE):
         report = asyncio.run(simulate_refs(seed))
         assert report.failure is None, str(report)
+
+
+def test_a_fork_before_its_child_in_calm_and_after_it_in_a_storm_ends_alike():
+    report = asyncio.run(simulate_refs(14668))
+    assert report.failure is None, str(report)
