@@ -1,18 +1,19 @@
 """What a new owner takes up: every run that was awake, but none that would take the others down with it."""
 
 import asyncio
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pytest
 
 from plait.kernel import values
-from plait.kernel.errors import PlaitError
+from plait.kernel.errors import PlaitError, Unavailable
 from plait.kernel.events import Event
-from plait.kernel.ids import Millis, RunId, TaskToken
+from plait.kernel.ids import Millis, RunId, Shard, TaskToken
 from plait.kernel.inputs import Loaded, Resume, TimerFired
 from plait.kernel.limits import Limits
 from plait.kernel.machine import RunInfo
-from plait.kernel.store import SUSPECT_AFTER
+from plait.kernel.store import SUSPECT_AFTER, LogRow, RunRow
 from plait.kernel.task import Policy, Task
 from plait.testing import VirtualClock
 from tests.kernel.builders import NOW, add, done, failed, fresh, give, row, start, started, tokens, types
@@ -225,6 +226,74 @@ async def test_an_engine_that_closes_in_peace_makes_nobody_suspect():
             await on.clock.advance(5)
     async with rig(store, calls={"slow": lambda: "ok"}, clock=clock) as on:
         assert (await on.output(RunId("run")))["outputs"] == ["ok"]
+    await store.dispose()
+
+
+class ListsLate(CountingStore):
+    """Something happens between the list of runs to take over and their reading."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.meanwhile: list[Callable[[], object]] = []
+        self.reads = 0
+        self.unreadable = 0
+        """How many reads of a log fail."""
+
+    async def recovering(self, shards: Collection[Shard]) -> list[RunRow]:
+        found = await super().recovering(shards)
+        if found and self.meanwhile:
+            asyncio.get_running_loop().call_soon(self.meanwhile.pop())
+        return found
+
+    async def log(self, *of: Any, **more: Any) -> list[LogRow]:
+        self.reads += 1
+        if self.unreadable:
+            self.unreadable -= 1
+            raise Unavailable("store.away", "the store is away")
+        return await super().log(*of, **more)
+
+
+async def left_under_way(store: ListsLate, clock: VirtualClock) -> list[RunId]:
+    """Two runs whose owner died."""
+    on = Rig(store, clock=clock, calls={"slow": Deadly().step("slow")})
+    await on.kernel.open()
+    runs = [await on.start(task("slow"), count(1), id=id) for id in ("one", "two")]
+    await on.settle()
+    await crash(on)
+    return runs
+
+
+async def test_an_input_that_comes_while_a_run_is_being_taken_over_loads_it_only_once():
+    clock = VirtualClock()
+    store = ListsLate(clock=clock)
+    one, two = await left_under_way(store, clock)
+    on = Rig(store, clock=clock, calls={"slow": lambda: "ok"})
+    store.meanwhile.append(lambda: on.kernel.delivery.deliver(one, add(1), "k"))
+    store.reads = 0
+    await on.kernel.open()
+    await on.settle()
+    assert store.reads == 2
+    await on.send(two, add(1), "k")
+    for run in (one, two):
+        assert (await on.output(run))["outputs"][0] == "ok"
+    await on.kernel.close()
+    await store.dispose()
+
+
+async def test_a_takeover_that_is_tried_again_reads_the_row_again():
+    """The run may have been elsewhere for the time of the outage."""
+    clock = VirtualClock()
+    store = ListsLate(clock=clock)
+    one, two = await left_under_way(store, clock)
+    store.unreadable = 2
+    on = Rig(store, clock=clock, calls={"slow": Deadly().step("slow")})
+    await on.kernel.open()
+    db = store._db  # pyright: ignore[reportPrivateUsage]
+    assert db is not None
+    db.execute("update runs set recoveries = 4 where id = ?", (one,))
+    await on.clock.advance(5)
+    assert {run.id: run.recoveries for run in on.kernel.run_cache.all()} == {one: 4, two: 1}
+    await on.kernel.close()
     await store.dispose()
 
 

@@ -22,3 +22,8 @@ def test_every_promise_is_kept_whatever_happens(first: int):
 def test_a_fork_before_its_child_in_calm_and_after_it_in_a_storm_ends_alike():
     report = asyncio.run(simulate_refs(14668))
     assert report.failure is None, str(report)
+
+
+def test_a_retry_that_comes_while_its_run_is_being_taken_over_does_not_keep_the_engine_from_opening():
+    report = asyncio.run(simulate_refs(17173))
+    assert report.failure is None, str(report)

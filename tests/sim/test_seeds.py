@@ -13,8 +13,9 @@ import sys
 
 import pytest
 
+from plait.testing.sim.scenario import draw
 from plait.testing.sim.search import SIMULATIONS, Found, Tried
-from plait.testing.sim.seeds import simulate
+from plait.testing.sim.seeds import Endings, simulate, trial
 from tests.support.effort import examples
 
 SEEDS = examples(100)
@@ -52,6 +53,15 @@ def test_the_last_line_says_how_many_promises_were_broken():
     command = [sys.executable, "-m", "plait.testing.sim", "--first", "3", "--seeds", "21", "--jobs", "2"]
     shown = subprocess.run([*command, "--dialect", "goals"], capture_output=True, text=True, check=True).stdout
     assert shown.splitlines()[-1].startswith("21 seeds of goals: 0 broken promises (")
+
+
+def test_an_error_outside_all_promises_is_reported_with_its_place():
+    async def perform(*_: object) -> Endings:
+        raise KeyError("where am I?")
+
+    report = str(asyncio.run(trial(draw(1), perform, "code")))
+    assert "FAILED: KeyError: 'where am I?'" in report
+    assert "in perform" in report
 
 
 def test_a_search_that_was_stopped_says_where_to_go_on():

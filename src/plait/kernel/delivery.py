@@ -44,14 +44,23 @@ class Delivery:
             return
         if self._quarantine.holds(run_id):
             return
-        loading = self._run_cache.is_loading(run_id)
+        unclaimed = self._run_cache.claim(run_id)
         self._run_cache.hold(run_id, input, key)
-        if not loading:
+        if unclaimed:
             self._background.keep_trying(lambda: self._load(run_id))
 
     async def take_over(self, row: RunRow, *, suspect: bool) -> None:
-        """Loads a run that was in progress when its last owner stopped; `suspect`: the run may have caused that."""
-        await self._background.now_or_later(lambda: self._load(row.id, row, suspect=suspect))
+        """Loads a run that was in progress when its last owner stopped; `suspect`: the run may have caused that.
+        Does nothing if the run is here, or an input for it came first."""
+        if not self._run_cache.claim(row.id):
+            return
+        listed = [row]
+
+        async def load() -> None:
+            """Only the first try trusts the row as it was listed: by the next one, others may have owned the run."""
+            await self._load(row.id, listed.pop() if listed else None, suspect=suspect)
+
+        await self._background.now_or_later(load)
 
     async def _load(self, run_id: RunId, row: RunRow | None = None, *, suspect: bool = False) -> None:
         try:

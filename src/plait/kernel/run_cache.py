@@ -116,21 +116,24 @@ class RunCache:
     def loading(self) -> bool:
         return bool(self._loading)
 
-    def is_loading(self, run_id: RunId) -> bool:
-        return run_id in self._loading
-
     def knows(self, run_id: RunId) -> bool:
         """Whether it is in memory or being loaded."""
         return run_id in self.live or run_id in self._loading
 
+    def claim(self, run_id: RunId) -> bool:
+        """Whether the caller must load this run: no one does yet. From now on inputs for it are held."""
+        if self.knows(run_id):
+            return False
+        self._loading[run_id] = []
+        return True
+
     def hold(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
         """Keeps an input until its run is loaded."""
-        self._loading.setdefault(run_id, []).append((input, key))
+        self._loading[run_id].append((input, key))
 
     async def load(self, run_id: RunId, row: RunRow | None = None) -> tuple[Run | None, Held]:
-        """Loads a run and returns it with the inputs held for it. None if it does not exist or is not ours. If the
-        store is unavailable, the inputs are kept for the next try."""
-        self._loading.setdefault(run_id, [])
+        """Loads a run that the caller has claimed, and returns it with the inputs held for it. None if it does not
+        exist or is not ours. If the store is unavailable, it stays claimed, with its inputs, for the next try."""
         run = await self._build(run_id, row)
         while run is not None and self._leases.epoch(run.shard) != run.epoch:
             # Its shard was lost meanwhile. If it was regained, the takeover relied on this load

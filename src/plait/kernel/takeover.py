@@ -93,15 +93,13 @@ class Takeover:
 
     async def _load(self, rows: list[RunRow]) -> None:
         for start in range(0, len(rows), _AT_ONCE):
-            page = [row for row in rows[start : start + _AT_ONCE] if not self._run_cache.knows(row.id)]
+            page = rows[start : start + _AT_ONCE]
             await asyncio.gather(*(self._delivery.take_over(row, suspect=False) for row in page))
 
     async def _one_by_one(self, suspects: list[RunRow]) -> None:
         """Loads suspects one at a time: if one kills the process, the others are not affected."""
         for row in suspects:
             log.warning("run %s was under way each of the last %d times the process died", row.id, row.recoveries)
-            if self._run_cache.knows(row.id):
-                continue
             await self._delivery.take_over(row, suspect=True)
             waited = self._clock.monotonic()
             while (run := self._run_cache.get(row.id)) is not None and (run.queued or run.state.tasks.running):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -91,8 +92,8 @@ async def trial(scenario: D, perform: Perform[D], dialect: str) -> SeedReport:
                     raise BrokenPromise(f"{id} ends differently\n  calm: {ending}\n  in the storm: {wild[id]}")
         except Exception as error:
             failure = f"{type(error).__name__}: {error}"
-            if not isinstance(error, BrokenPromise):
-                logging.getLogger("plait.sim").error("the simulation itself failed", exc_info=error)
+            if not isinstance(error, BrokenPromise):  # then the place says more than the text
+                failure += "\n" + "".join(traceback.format_tb(error.__traceback__))
     return SeedReport(
         scenario.seed,
         failure,
