@@ -63,6 +63,18 @@ async def test_a_fork_counts_for_the_key_that_made_it_and_for_no_other():
         assert labels == [{"shop": "north"}] * 2
 
 
+async def test_no_caller_makes_its_runs_count_for_another_key():
+    async with serving(settings=Settings(open=False)) as served:
+        victim, other = await key(served, max_running=1), await key(served)
+        run = (await start(served, victim)).json()["id"]
+        label = {KEY_LABEL: (await labels_of(served, run, victim))[KEY_LABEL]}
+        for headers in (victim, other):
+            problem(await start(served, headers, labels=label), 422, "auth.label_is_reserved")
+        schedule = {"definition": "asking", "every_ms": 60_000, "labels": label}
+        answer = await served.client.put("/api/v1/schedules/often", json=schedule, headers=other)
+        problem(answer, 422, "auth.label_is_reserved")
+
+
 async def approvals(served: Served, headers: dict[str, str]) -> list[Any]:
     return (await served.client.get("/api/v1/approvals", headers=headers)).json()["approvals"]
 

@@ -9,11 +9,12 @@ exceed the limit by a few.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from plait.api.caller import Caller
 from plait.kernel.clock import Clock
-from plait.kernel.errors import Busy
+from plait.kernel.errors import Busy, InvalidInput
 from plait.kernel.store import RunFilter, Store
 
 from .auth.rate_limit import RateLimit
@@ -30,6 +31,17 @@ _MOST = 10_000
 class _Count:
     running: int
     at: float
+
+
+def check_labels(labels: Mapping[str, str]) -> None:
+    """Refuses labels with which a caller could make its runs count for the key of another."""
+    if KEY_LABEL in labels:
+        raise InvalidInput(
+            "auth.label_is_reserved",
+            f"the label `{KEY_LABEL}` can't be set",
+            why="the server counts the runs of a key with a quota by it",
+            fix="use another name for the label",
+        )
 
 
 class Quotas:

@@ -27,6 +27,7 @@ from plait.kernel.store import RunFilter, RunRow, ShownStatus
 from .call import Call
 from .dispatch import namespace_of
 from .errors import UnknownDialect
+from .quotas import check_labels
 from .site import Site
 from .sse import frame
 
@@ -35,6 +36,7 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     body, engine = call.body, call.host.engine
     namespace = call.namespace if body.namespace is None else namespace_of(call.caller, body.namespace)
     given = _asked_for(body)
+    check_labels(body.labels)
     counted = await call.host.quotas.take(call.caller, namespace)
     handle: Handle[Any] = await engine.start(
         definition_of(call.host, body.dialect, given),
@@ -42,7 +44,7 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
         id=body.id,
         namespace=namespace,
         deadline=None if body.deadline_ms is None else body.deadline_ms / 1000,
-        labels={**(body.labels or {}), **counted} or None,
+        labels={**body.labels, **counted} or None,
         subject=body.subject,
         by=call.caller.name,
         **queueing_of(body),
@@ -213,6 +215,7 @@ ROUTES = (
             Fault(404, "CODE_NOT_LOADED", "No definition of that name is loaded."),
             Fault(409, "kernel.run_exists", "The id belongs to a run with another definition or input."),
             Fault(410, "codec.erased", "The subject was erased."),
+            Fault(422, "auth.label_is_reserved", "The server itself sets the label `api_key`."),
             Fault(429, "auth.start_rate", "The key may start no more runs now, or has too many under way."),
         ),
         example={"definition": "order", "input": {"customer": "Ann"}, "id": "order-1", "labels": {"shop": "north"}},

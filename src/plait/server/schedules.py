@@ -30,6 +30,7 @@ from plait.kernel.ids import Millis
 from .call import Call
 from .nouns import SCHEDULE
 from .pii import HIDDEN
+from .quotas import check_labels
 from .site import Site
 
 _BAD_CRON = Fault(422, "schedule.bad_cron", "The cron expression can't be read.")
@@ -54,6 +55,7 @@ async def fires(call: Call[ListFires, None]) -> Answer:
 
 async def save(call: Call[SaveSchedule, SetSchedule]) -> Answer:
     name, body, schedules = call.params["name"], call.body, call.host.engine.schedules
+    check_labels(body.labels)
     if HIDDEN.encode() in msgspec.json.encode((body.input, body.definition)):
         raise InvalidInput(
             "schedule.hidden_input",

@@ -48,6 +48,7 @@ async def test_a_flow_is_started_and_the_same_again_is_fine():
         ({"goals": ["greet"], "init": {"name": ["a"]}, "id": "!!"}, 400, "mount.bad_id"),
         ({"goals": ["greet"], "init": {"name": ["a"]}, "id": "x" * 257}, 413, "goals.too_large"),
         ({"goals": ["greet"], "init": {"name": ["a"]}, "id": "f", "labels": {"a": 1}}, 400, "goals.bad_request"),
+        ({"goals": ["greet"], "id": "f", "labels": {"api_key": "key:1"}}, 400, "auth.label_is_reserved"),
         (
             {"goals": ["greet"], "init": {"name": ["a"]}, "id": "f", "labels": {str(n): "x" for n in range(33)}},
             413,

@@ -12,6 +12,7 @@ from plait.kernel.errors import NotFound, PlaitError
 from plait.kernel.ids import caller_id, run_key
 from plait.kernel.store import RunRow
 from plait.registry.engine import Engine
+from plait.server.quotas import check_labels
 
 from .catalog import listed
 from .events import FlowTeller, Told, flow_aggregate
@@ -51,6 +52,7 @@ def _labels(sent: object) -> dict[str, str] | None:
     found = cast("dict[str, str]", sent)
     if len(found) > limits.LABELS:
         raise OverLimit("the flow", len(found), limits.LABELS, "labels", "use fewer")
+    check_labels(found)
     return found
 
 
