@@ -1,4 +1,4 @@
-"""Checks everything a store holds: the database's files, and every run with its whole log.
+"""Checks everything a store holds: the database's files, its streams, and every run with its whole log.
 
 It reads page by page while engines work, so a log may grow meanwhile; what was there is checked.
 """
@@ -14,6 +14,8 @@ from plait.kernel.errors import DAMAGED, Damaged, PlaitError
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow, Store
+
+from .stream_check import damaged_streams
 
 _RUNS = 200
 _EVENTS = 1_000
@@ -31,6 +33,8 @@ class DeepCheck:
     async def findings(self) -> AsyncIterator[PlaitError]:
         for line in await self.store.integrity():
             yield Damaged("the database is damaged", line)
+        async for error in damaged_streams(self.store):
+            yield error
         after = None
         while True:
             page = await self.store.runs(RunFilter(after=after, limit=_RUNS))

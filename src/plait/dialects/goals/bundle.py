@@ -20,7 +20,8 @@ from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
 from plait.dialects.goals.steps.handlers import Functions, Handlers
 from plait.dialects.goals.steps.step import Step
 from plait.kernel.clock import Clock
-from plait.kernel.errors import Unavailable
+from plait.kernel.errors import Conflict, Damaged, Unavailable
+from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.records import Records
 from plait.kernel.subscriptions import Subscriptions
 from plait.kernel.task import Executor
@@ -77,17 +78,26 @@ class GoalsBundle(GoalsDialect):
         """Reads the catalogs, registers what the program declared, and starts the health checks."""
         try:
             await self.catalogs.refresh_all()
-        except Unavailable as error:  # runs are being recovered already; a start reads its catalog again
+        except (Unavailable, Damaged) as error:  # runs are being recovered already; a start reads its catalog again
             log.warning("can't read the catalogs yet: %s", error)
         if working:
             await self.catalogs.keep_all()
         if working and self._declared:
-            async with self.catalog.transaction() as changes:
-                for step in self._declared:
-                    changes.upsert(step)
+            await self._register_declared()
         if self._watches:
             self.health.open()
             self._reader = asyncio.get_running_loop().create_task(self._keep_up(), name="plait.catalogs")
+
+    async def _register_declared(self) -> None:
+        """Into a catalog that can't be read, no step is registered; a start of a run then says why."""
+        try:
+            await self.catalogs.refresh(DEFAULT_NAMESPACE)
+        except (Damaged, Conflict) as error:
+            log.error("the steps of this program are not registered: %s", error)
+            return
+        async with self.catalog.transaction() as changes:
+            for step in self._declared:
+                changes.upsert(step)
 
     async def drain(self) -> None:
         await self.health.close()
@@ -107,7 +117,7 @@ class GoalsBundle(GoalsDialect):
                 try:
                     await self.catalogs.refresh_all()
                     await self.health.refresh_all()
-                except Unavailable as error:
+                except (Unavailable, Damaged) as error:
                     log.warning("can't read the catalogs for now: %s", error)
                 await asyncio.sleep(_PAUSE)
 

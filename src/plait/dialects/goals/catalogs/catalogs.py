@@ -20,9 +20,10 @@ from plait.kernel.clock import Clock
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
 from plait.kernel.records import Records
-from plait.kernel.streams import EVERY, Follower, Stream, namespaces_of
+from plait.kernel.streams import EVERY, Follower, Stream
 
 from .catalog import Catalog, CatalogEvent, StepUnregistered
+from .refresher import Refresher
 from .registering import Draft
 
 log = logging.getLogger("plait.goals")
@@ -72,6 +73,7 @@ class Catalogs:
         self._clock = clock
         self._entries: dict[str, _Entry] = {}
         self._watchers = Watchers()
+        self._refresher = Refresher(records, _KIND, self.refresh)
 
     def get(self, namespace: str) -> Catalog:
         """The catalog as last read. It keeps changing: `copy` it to keep a version."""
@@ -94,9 +96,8 @@ class Catalogs:
         return entry.catalog
 
     async def refresh_all(self) -> None:
-        """Refreshes every namespace that has a catalog."""
-        for namespace in await namespaces_of(self._records, _KIND):
-            await self.refresh(namespace)
+        """Refreshes every namespace that has a catalog; one that can't be read is logged."""
+        await self._refresher.refresh_all()
 
     async def change(self, namespace: str, change: Callable[[Draft], Awaitable[T]]) -> T:
         """Makes a change, all of it or none; durable when this returns. `change` raises to refuse, and is called again

@@ -21,12 +21,13 @@ from plait.kernel.clock import Clock
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
 from plait.kernel.records import Records
-from plait.kernel.streams import EVERY, Follower, Stream, namespaces_of
+from plait.kernel.streams import EVERY, Follower, Stream
 
 from .catalog import Catalog
 from .catalogs import Catalogs, Watcher, Watchers
 from .checkups import Checker, Checkups
 from .cluster import UNKNOWN, Cluster, StepHealth, StepHealthChanged, worst
+from .refresher import Refresher
 
 Alive = Callable[[], Awaitable[Collection[str]]]
 """Returns the nodes that are up."""
@@ -75,6 +76,7 @@ class Health:
         self._entries: dict[str, _Entry] = {}
         self._watchers = Watchers()
         self._checkups = Checkups(catalogs, checker, clock, self._note)
+        self._refresher = Refresher(records, _KIND, self.refresh)
 
     def open(self) -> None:
         self._checkups.open()
@@ -116,9 +118,8 @@ class Health:
             self._alive = {*await self._ask_alive(), self._node}
 
     async def refresh_all(self) -> None:
-        """Refreshes every namespace that nodes have reported on."""
-        for namespace in await namespaces_of(self._records, _KIND):
-            await self.refresh(namespace)
+        """Refreshes every namespace that nodes have reported on; one that can't be read is logged."""
+        await self._refresher.refresh_all()
 
     def watch(self, callback: Watcher) -> Callable[[], None]:
         """Calls back after a node's report has arrived in memory; returns the function that stops this."""
