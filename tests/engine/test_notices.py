@@ -20,6 +20,7 @@ from plait.workers.notice_settings import NoticeSettings, settings_from
 from plait.workers.notice_settings import mail_server as mail_server_of
 from tests.egress.site import Asked, Caller, http
 from tests.egress.site import site as serve
+from tests.engine.fleets import kill
 from tests.engine.mail_server import MailServer, mail_server
 from tests.engine.places import OnDisk, soon, until
 
@@ -116,9 +117,7 @@ async def test_a_notice_that_was_on_its_way_when_the_engine_died_is_sent_by_the_
         await first.__aenter__()
         await first.start(purchase, id="p-1")
         await asyncio.wait_for(entered.wait(), 10)
-        await first.kernel.crash()
-        await first.kernel.store.close()
-        await first.executors.close()
+        await kill(first)
     async with serve(fine, port=site.port) as again, disk.engine(purchase, egress=PRIVATE):
         await until(lambda: len(again.asked) == 2)
     keys = {each.headers["idempotency-key"] for each in [*site.asked, *again.asked]}

@@ -10,7 +10,7 @@ from plait.kernel import takeover
 from plait.kernel.ids import SHARDS, Shard
 from plait.kernel.store import RunFilter, RunRow
 from plait.stores.postgres import PostgresStore
-from tests.engine.fleets import engine, share, until
+from tests.engine.fleets import engine, kill, share, until
 
 RUNS = 128
 
@@ -48,8 +48,7 @@ async def leave_runs_behind(url: str, gate: Gate) -> list[str]:
         return gate.calls == RUNS
 
     await until(all_wait)
-    await first.kernel.crash()
-    await first.kernel.store.close()  # its connections with it
+    await kill(first)
     return [handle.id for handle in handles]
 
 
