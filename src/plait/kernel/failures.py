@@ -23,8 +23,15 @@ _MAX_DEPTH = 8
 _MAX_PARTS = 50
 
 
-def describe(error: BaseException, *, kind: str = "error", code: str = "", depth: int = 0) -> ErrorInfo:
+Describe = Callable[[BaseException, int], ErrorInfo]
+"""Makes data of the exceptions within another one. The number is the level of nesting."""
+
+
+def describe(
+    error: BaseException, *, kind: str = "error", code: str = "", depth: int = 0, within: Describe | None = None
+) -> ErrorInfo:
     """Keeps what is needed to show an exception and to raise it again, with its causes, parts and notes."""
+    within = within or _within
     code = code or (error.code if isinstance(error, PlaitError | TaskError) else "task.failed")
     return ErrorInfo(
         code=code,
@@ -35,23 +42,37 @@ def describe(error: BaseException, *, kind: str = "error", code: str = "", depth
         attrs={
             _clean(k): _clean(v) for k, v in vars(error).items() if isinstance(v, _SCALARS) and not k.startswith("__")
         },
-        cause=None if error.__cause__ is None or depth >= _MAX_DEPTH else describe(error.__cause__, depth=depth + 1),
-        parts=_parts(error, depth),
+        cause=cause_within(error, depth, within),
+        parts=_parts(error, depth, within),
         trace=_clean(_where(error)),
-        notes=[_clean(str(note)) for note in getattr(error, "__notes__", ())][:_MAX_PARTS],
+        notes=notes_of(error),
     )
 
 
-def _parts(error: BaseException, depth: int) -> dict[str, ErrorInfo]:
+def _within(error: BaseException, depth: int) -> ErrorInfo:
+    return describe(error, depth=depth)
+
+
+def cause_within(error: BaseException, depth: int, within: Describe) -> ErrorInfo | None:
+    cause = error.__cause__
+    return None if cause is None or depth >= _MAX_DEPTH else within(cause, depth + 1)
+
+
+def notes_of(error: BaseException) -> list[str]:
+    return [_clean(str(note)) for note in getattr(error, "__notes__", ())][:_MAX_PARTS]
+
+
+def _parts(error: BaseException, depth: int, within: Describe) -> dict[str, ErrorInfo]:
     """The exceptions of a group, numbered."""
     if not isinstance(error, BaseExceptionGroup) or depth >= _MAX_DEPTH:
         return {}
     exceptions: tuple[BaseException, ...] = cast("BaseExceptionGroup[BaseException]", error).exceptions
-    return {str(number): describe(part, depth=depth + 1) for number, part in enumerate(exceptions[:_MAX_PARTS])}
+    return {str(number): within(part, depth + 1) for number, part in enumerate(exceptions[:_MAX_PARTS])}
 
 
 def rebuild(info: ErrorInfo, member: Callable[[ErrorInfo], BaseException | None] | None = None) -> BaseException | None:
-    """The exception as it was raised, or None if its class is not at hand. `member` makes those of a group."""
+    """The exception as it was raised, or None if its class is not at hand. `member` makes its cause and those of a
+    group."""
     module, _, qualname = info.type.partition(":")
     found: Any = _loaded(module)
     for part in qualname.split("."):
@@ -59,11 +80,18 @@ def rebuild(info: ErrorInfo, member: Callable[[ErrorInfo], BaseException | None]
     if not (isinstance(found, type) and issubclass(found, BaseException)):
         return None
     cls: type[BaseException] = found
-    error = _rebuild_group(info, cls, member or rebuild) if info.parts else _rebuild_one(info, cls)
-    if error is not None:
-        error.__cause__ = rebuild(info.cause) if info.cause is not None else None
-        for note in info.notes:
-            error.add_note(note)
+    member = member or rebuild
+    error = _rebuild_group(info, cls, member) if info.parts else _rebuild_one(info, cls)
+    if error is None:
+        return None
+    return with_notes(error, info, member(info.cause) if info.cause is not None else None)
+
+
+def with_notes(error: BaseException, info: ErrorInfo, cause: BaseException | None = None) -> BaseException:
+    """The exception, raised from its cause, with the notes that were stored for it."""
+    error.__cause__ = cause
+    for note in info.notes:
+        error.add_note(note)
     return error
 
 

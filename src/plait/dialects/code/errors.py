@@ -25,7 +25,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel.errors import ErrorInfo, PlaitError, RunBlocked
-from plait.kernel.failures import describe, rebuild
+from plait.kernel.failures import cause_within, describe, notes_of, rebuild, with_notes
 
 from .message import Message
 from .path_words import path_words
@@ -168,22 +168,25 @@ def mark(error: BaseException, at: str) -> BaseException:
     return error
 
 
-def ops_of(error: BaseException, depth: int = 0) -> set[str]:
+def ops_of(error: BaseException) -> set[str]:
     """The operations whose failure caused an exception, found through its causes and groups."""
-    found: set[str] = set(error.__dict__.get("_plait_ops", ()))
-    parts: list[BaseException | None] = [error.__cause__, error.__context__]
-    if isinstance(error, BaseExceptionGroup):
-        parts += cast("BaseExceptionGroup[BaseException]", error).exceptions
-    if depth < 20:
-        for part in parts:
-            if part is not None:
-                found |= ops_of(part, depth + 1)
+    found, seen = set[str](), set[int]()
+    left: list[BaseException | None] = [error]
+    while left:
+        each = left.pop()
+        if each is None or id(each) in seen:
+            continue  # an exception that is raised from another has it as its cause and as its context
+        seen.add(id(each))
+        found.update(each.__dict__.get("_plait_ops", ()))
+        left += (each.__cause__, each.__context__)
+        if isinstance(each, BaseExceptionGroup):
+            left += cast("BaseExceptionGroup[BaseException]", each).exceptions
     return found
 
 
-def to_info(error: BaseException) -> ErrorInfo:
-    """An exception of a workflow, a branch or a step, as data."""
-    info = _to_info(error)
+def to_info(error: BaseException, depth: int = 0) -> ErrorInfo:
+    """An exception of a workflow, a branch or a step, as data. `depth` counts the causes and groups around it."""
+    info = _to_info(error, depth)
     own: set[str] = error.__dict__.get("_plait_ops", set())
     ops = [*sorted(own, key=_innermost_first), *sorted(ops_of(error) - own, key=_innermost_first)]
     return msgspec.structs.replace(info, ops=ops, label=path_words(ops[0])) if ops else info
@@ -194,32 +197,28 @@ def _innermost_first(at: str) -> tuple[int, str]:
     return -at.count("/"), at
 
 
-def _to_info(error: BaseException) -> ErrorInfo:
+def _to_info(error: BaseException, depth: int) -> ErrorInfo:
     match error:
         case RollbackError():
-            return ErrorInfo("rollback", str(error) or "rolled back", kind="rollback")
+            info = ErrorInfo("rollback", str(error) or "rolled back", kind="rollback")
         case StepExhaustedError():
+            attrs = {"step": error.step, "attempts": error.attempts}
+            last = to_info(error.last_error, depth)
             return ErrorInfo(
-                "step.exhausted",
-                str(error),
-                kind="exhausted",
-                attrs={"step": error.step, "attempts": error.attempts},
-                cause=to_info(error.last_error),
+                "step.exhausted", str(error), kind="exhausted", attrs=attrs, cause=last, notes=notes_of(error)
             )
         case ChildFailedError():
             attrs = {"run_id": error.run_id, "status": error.status}
-            return ErrorInfo("child.failed", str(error), kind="child", attrs=attrs, cause=error.error)
+            return ErrorInfo(
+                "child.failed", str(error), kind="child", attrs=attrs, cause=error.error, notes=notes_of(error)
+            )
         case JoinError() | RaceError():
             kind = "join" if isinstance(error, JoinError) else "race"
-            parts = {name: to_info(part) for name, part in error.errors.items()}
-            return ErrorInfo(f"{kind}.failed", error.message, kind=kind, attrs={"name": error.name}, parts=parts)
-        case BaseExceptionGroup():
-            info = describe(error)
-            # A child's failure among them keeps what leads to its cause
-            parts = {name: to_info(part) for name, part in zip(info.parts, error.exceptions, strict=False)}
-            return msgspec.structs.replace(info, parts=parts)
+            parts = {name: to_info(part, depth) for name, part in error.errors.items()}
+            info = ErrorInfo(f"{kind}.failed", error.message, kind=kind, attrs={"name": error.name}, parts=parts)
         case _:
-            return describe(error)
+            return describe(error, depth=depth, within=to_info)
+    return msgspec.structs.replace(info, cause=cause_within(error, depth, to_info), notes=notes_of(error))
 
 
 def to_exception(info: ErrorInfo) -> BaseException:
@@ -235,24 +234,23 @@ def _to_exception(info: ErrorInfo) -> BaseException:
     match info.kind:
         case "exhausted":
             last = to_exception(info.cause) if info.cause else StepError(info.message)
-            error: BaseException = StepExhaustedError(attrs["step"], attrs["attempts"], last)
-            error.__cause__ = last
-            return error
-        case "child":
-            return ChildFailedError(attrs["run_id"], attrs["status"], info.cause or info)
+            return with_notes(StepExhaustedError(attrs["step"], attrs["attempts"], last), info, last)
+        case "child":  # its cause is of another run, whose operations are not those of this one
+            return with_notes(ChildFailedError(attrs["run_id"], attrs["status"], info.cause or info), info)
         case "join" | "race":
             cls = JoinError if info.kind == "join" else RaceError
-            return cls(attrs["name"], {name: to_exception(part) for name, part in info.parts.items()})
+            error = cls(attrs["name"], {name: to_exception(part) for name, part in info.parts.items()})
         case "timeout":
-            return StepTimeoutError(info.message)
+            error = StepTimeoutError(info.message)
         case "conflict":
-            return RunExistsError(info.message)
+            error = RunExistsError(info.message)
         case "not_encodable":
-            return WorkflowCodeError("NOT_ENCODABLE", info.message)
+            error = WorkflowCodeError("NOT_ENCODABLE", info.message)
         case "rollback":
-            return RollbackError(info.message)
+            error = RollbackError(info.message)
         case _:
             return rebuild(info, to_exception) or StepError(_named(info))
+    return with_notes(error, info, to_exception(info.cause) if info.cause else None)
 
 
 def _named(info: ErrorInfo) -> str:
