@@ -158,6 +158,11 @@ def test_a_task_that_waits_for_its_next_attempt_has_none_under_way():
     assert [t.outcome for t in bars([waiting], [failed(1, 200, 400)], Millis(500))[0].tries] == ["failed", "running"]
 
 
+def test_a_run_that_ends_before_the_next_try_has_none() -> None:
+    stopped = node(status="cancelled", ended_at=Millis(300))
+    assert [t.outcome for t in bars([stopped], [failed(1, 200, 400)], Millis(900))[0].tries] == ["failed"]
+
+
 def test_a_failed_task_ends_with_a_failed_attempt_that_says_why():
     [bar] = bars([node(status="failed", error=ErrorInfo("x", "broke"))], [], Millis(1_000))
     assert [(t.outcome, t.error) for t in bar.tries] == [("failed", ErrorInfo("x", "broke"))]

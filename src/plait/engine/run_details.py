@@ -27,6 +27,7 @@ from plait.kernel.view import Node, Pause, Phase, Reason, RunView
 from .pauses import pauses
 from .queue_reasons import for_a_slot, for_children, on_queues
 from .stalled import stalled_reason
+from .stopped import stopped
 from .undone import undo_nodes
 
 
@@ -47,6 +48,8 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
         stood = pauses(events, past.shared)
     if at is None and row.phase == "waiting":
         nodes = [_parked(node) for node in nodes]
+    if run.state.status != "running":
+        nodes = await stopped(kernel, row, nodes)
     begun = await recorded(kernel.store, row.id, limit=1)
     return Picture(
         row=row,

@@ -58,8 +58,8 @@ def _tries(node: Node, marks: Sequence[Recorded], now: Millis) -> list[Try]:
             due = mark.data.get("due")
         else:
             ended = mark
-    if due is None or (node.ended_at is None and due > now):
-        return found  # it waits for the next try, or has had its last
+    if due is None or due > (now if node.ended_at is None else node.ended_at):
+        return found  # it waits for the next try, was stopped before it, or has had its last
     last = _outcome(node)
     facts = {"queued": node.queued} if node.ended_at is not None else {}
     error = node.error if last in _BAD else None
