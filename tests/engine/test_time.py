@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from plait import Engine
+from plait.kernel.ids import Millis, RunId
 from plait.stores.memory import MemoryStore
 from plait.stores.run_numbers import RunNumbers
 from plait.testing import VirtualClock, sim
@@ -119,3 +120,22 @@ async def test_an_engine_on_a_clock_that_was_set_back_while_it_was_closed_goes_o
         times = [event.at for event in await run.events()]
         assert times == sorted(times)
     await store.dispose()
+
+
+class Ticking(VirtualClock):
+    """Time that goes on between any two looks at it."""
+
+    ticks = 0
+
+    def now(self) -> Millis:
+        self.ticks += 1
+        return Millis(super().now() + self.ticks)
+
+
+async def test_a_deadline_counts_from_the_moment_at_which_its_run_is_created():
+    clock = Ticking()
+    async with Engine(store=MemoryStore(clock=clock), clock=clock, definitions=[listener]) as engine:
+        await engine.start(listener, id="o", deadline=60)
+        row = await engine.kernel.store.run(RunId("o"))
+        assert row is not None
+        assert row.deadline == row.created_at + 60_000

@@ -65,6 +65,21 @@ async def wait(op: Op[None]) -> None:
     await op
 
 
+@workflow
+async def parent_of_many(ctx: Context) -> None:
+    names = [f"run {number}" for number in range(120)]
+    waits = [asyncio.create_task(wait(ctx.child(name, child, id=name, on_parent_close="abandon"))) for name in names]
+    await ctx.listen("end")
+    raise ValueError(f"the end, before that of {len(waits)}")
+
+
+async def test_all_of_many_children_that_outlive_their_parent_are_shown_as_running() -> None:
+    async with Engine("memory:", definitions=[parent_of_many, child]) as engine:
+        handle = await engine.start(parent_of_many)
+        await handle.message("end")
+        assert set((await shown(handle)).values()) == {"running", "completed"}  # the message is completed
+
+
 async def test_a_child_that_outlives_its_parent_is_shown_as_running_until_it_ends() -> None:
     async with Engine("memory:", definitions=[parent, child]) as engine:
         handle = await engine.start(parent, id="top")

@@ -24,7 +24,7 @@ from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundl
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import NotFound
-from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key
+from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, RunId, run_key
 from plait.kernel.inputs import Message
 from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
@@ -324,10 +324,10 @@ class Engine:
         dialect, resolved = await (self._resolved_name if named else self._resolved)(definition, input, namespace)
         if personal := (*resolved.pii_fields, *pii_fields):
             await self.pii_fields.register(namespace, personal)
-        due = None if deadline is None else Millis(kernel.clock.now() + span(deadline))
-        row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, due)
+        limit = None if deadline is None else span(deadline)
+        row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, limit)
         row.start_hash = resolved.hash(dialect)
-        place = place_of(namespace, queueing, due) if queueing else None
+        place = place_of(namespace, queueing, row.deadline) if queueing else None
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         run_id, created = row.id, False
@@ -338,7 +338,7 @@ class Engine:
             if drained is not None:
                 raise drained
             self._rates.take(namespace, resolved.rate)
-            start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
+            start = resolved.start(dialect, kernel.ids.seed(), row.deadline, row.labels)
             if by or named:
                 start = msgspec.structs.replace(start, by=by, reference=asked(definition, resolved))
             begin = Beginning(kernel, row, self._chosen_ids, resolved.taken)

@@ -48,7 +48,7 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
         stood = pauses(events, past.shared)
     if at is None and row.phase == "waiting":
         nodes = [_parked(node) for node in nodes]
-    if run.state.status != "running":
+    if run.state.status != "running" and not run.machine.accepts_late_results:  # others show what outlives the run
         nodes = await stopped(kernel, row, nodes)
     begun = await recorded(kernel.store, row.id, limit=1)
     return Picture(

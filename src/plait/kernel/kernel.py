@@ -299,7 +299,7 @@ class Kernel:
         definition: str,
         version: str | None,
         labels: dict[str, str],
-        deadline: Millis | None = None,
+        time_limit: Millis | None = None,
     ) -> RunRow:
         """The row of a new run."""
         now = self.clock.now()
@@ -313,7 +313,7 @@ class Kernel:
             shard=shard_of(run_id),
             labels=labels,
             created_at=now,
-            deadline=deadline,
+            deadline=None if time_limit is None else Millis(now + time_limit),
         )
 
     def _new_id(self, namespace: str, now: Millis) -> RunId:
