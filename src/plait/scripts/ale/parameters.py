@@ -12,11 +12,13 @@ from .reader import read
 
 def checked(names: Sequence[str]) -> Sequence[str]:
     """Refuses a name that is not one plain symbol, is already taken, or occurs twice."""
-    for index, name in enumerate(names):
+    seen = set[str]()
+    for name in names:
         if not _readable(name):
             raise AleCompileError("bad_parameter", f"name can't be a parameter: {name}")
-        if name in names[:index]:
+        if name in seen:
             raise AleCompileError("name_bound", f"name already bound: {name}")
+        seen.add(name)
     return names
 
 
