@@ -21,6 +21,14 @@ def test_the_graph_follows_the_run(page: Page, server: Server, waiting: str) -> 
     expect(head_status(page)).to_have_text("Completed")
 
 
+@pytest.mark.parametrize("tab", ["graph", "timeline"])
+def test_a_run_that_ended_without_a_step_says_so(page: Page, server: Server, name: str, tab: str) -> None:
+    server.begin("long", 0, id=name)
+    server.ended(name)
+    open_run(page, name, f"?tab={tab}")
+    expect(page.get_by_role("heading", name="No steps")).to_be_visible()
+
+
 def test_the_head_tells_the_facts(page: Page, ordered: str) -> None:
     open_run(page, ordered)
     head = page.locator(".run-head")

@@ -54,18 +54,24 @@ def _load_file(path: Path, here: Path) -> ModuleType:
         raise InvalidInput("cli.no_module", f"{path} is not a Python file", fix="name a .py file or a module")
     if not path.is_file():
         raise NotFound("cli.no_module", f"there is no file {path}", why=f"seen from {here}", fix="check the path")
-    try:
-        parts = Path(os.path.abspath(path)).relative_to(here).with_suffix("").parts  # links are names too
-    except ValueError:
-        parts = ()
-    if parts and all(part.isidentifier() for part in parts):
-        return _import(".".join(parts), str(path))
-    raise InvalidInput(
-        "cli.no_module",
-        f"{path} can't be imported from here",
-        why="steps are recorded under their module's name, so the file must be below this folder",
-        fix=f"change to its folder: cd {path.absolute().parent}",
-    )
+    whole = Path(os.path.abspath(path))  # links are names too
+    if not whole.is_relative_to(here):
+        raise InvalidInput(
+            "cli.no_module",
+            f"{path} can't be imported from here",
+            why="steps are recorded under their module's name, so the file must be below this folder",
+            fix=f"change to its folder: cd {whole.parent}",
+        )
+    parts = whole.relative_to(here).with_suffix("").parts
+    for part in parts:
+        if not part.isidentifier():
+            raise InvalidInput(
+                "cli.no_module",
+                f"{path} can't be imported",
+                why=f"steps are recorded under their module's name, and `{part}` can't be one",
+                fix="rename it: letters, digits and _, with no digit at the start",
+            )
+    return _import(".".join(parts), str(path))
 
 
 def _import(dotted: str, given: str) -> ModuleType:

@@ -23,7 +23,7 @@ async def write_newsletter(tea: str) -> dict[str, str]:
 async def send_newsletter(to: str, text: str) -> str:
     await asyncio.sleep(0.2)
     if "@" not in to:
-        raise ValueError(f"{to} is no address")
+        raise ValueError(f"{to} is not an address")
     return f"sent to {to}"
 
 

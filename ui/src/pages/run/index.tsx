@@ -18,6 +18,7 @@ import { Header } from "./Header";
 import { InputOutput } from "./InputOutput";
 import { Inspector } from "./Inspector";
 import { Logs } from "./Logs";
+import { NoNodes } from "./NoNodes";
 import { RootCause } from "./RootCause";
 import { PastBanner, TimeSlider } from "./TimeSlider";
 import { hasTab, type Tab, TabBar, tabOf } from "./tabs";
@@ -138,7 +139,12 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
                 selected={nodeId}
                 onSelect={select}
               >
-                <Graph view={view} selected={nodeId} onSelect={select} />
+                <Graph
+                  view={view}
+                  selected={nodeId}
+                  onSelect={select}
+                  empty={<NoNodes status={shown.run.status}>Nodes appear here as they start.</NoNodes>}
+                />
               </BesideSource>
             )}
             {tab === "timeline" && (

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "react";
 import type { Json, Node } from "../../../api/types";
+import { Empty } from "../../../components/Empty";
 import { TextArea, TextField } from "../../../components/Field";
 import { useKey } from "../../../shell/keys";
 import Graph from "../../run/graph/Graph";
@@ -79,7 +80,8 @@ interface PictureProps {
 
 function Picture({ document, selected, onSelect }: PictureProps) {
   const view = useMemo(() => pictureOf(document), [document]);
-  return <Graph view={view} selected={selected} onSelect={onSelect} label="Picture of the steps" />;
+  const empty = <Empty title="Nothing to draw yet">The steps appear here, with an arrow for each reference.</Empty>;
+  return <Graph view={view} selected={selected} onSelect={onSelect} label="Picture of the steps" empty={empty} />;
 }
 
 function pictureOf(document: Json) {

@@ -1,9 +1,8 @@
 /** The live graph of a run, or of a catalog. Statuses change in place; only a change of structure or of folds lays it out anew. */
 
 import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider } from "@xyflow/react";
-import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../../../components/Button";
-import { Empty } from "../../../components/Empty";
 import { useKey } from "../../../shell/keys";
 import { type Arrow, nearest } from "./arrow-keys";
 import { useCamera } from "./camera";
@@ -26,6 +25,8 @@ export interface GraphProps {
   onPick?: (id: string) => void;
   look?: NodeRenderer;
   label?: string;
+  /** What is shown while there are no nodes. */
+  empty?: ReactNode;
 }
 
 export default function Graph(props: GraphProps) {
@@ -36,11 +37,7 @@ export default function Graph(props: GraphProps) {
   const empty = props.view.nodes.length === 0;
   return (
     <section ref={box} className="graph" aria-label={props.label ?? "Graph of the run"}>
-      {empty && (
-        <Empty icon="clock" title="Not started yet">
-          Nodes appear here as they start.
-        </Empty>
-      )}
+      {empty && props.empty}
       {!empty && room && (
         // With its size known from the start, the canvas never draws what is out of view.
         <ReactFlowProvider zIndexMode="manual" initialWidth={room.width} initialHeight={room.height}>

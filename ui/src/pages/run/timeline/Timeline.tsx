@@ -4,7 +4,6 @@ import { type CSSProperties, useEffect, useMemo, useRef, useState } from "react"
 import type { Pause, RunStatus, Timeline as TimelineData } from "../../../api/types";
 import { useResource } from "../../../api/use-resource";
 import { Button, IconButton } from "../../../components/Button";
-import { Empty } from "../../../components/Empty";
 import { ErrorBox } from "../../../components/ErrorBox";
 import { clock, span as spanWords } from "../../../components/format";
 import { StatusIcon } from "../../../components/Status";
@@ -15,6 +14,7 @@ import { useKey } from "../../../shell/keys";
 import { usePoll } from "../../../shell/use-poll";
 import { idleWithin } from "../active-time";
 import { distinctNames } from "../distinct-names";
+import { NoNodes } from "../NoNodes";
 import { runPath } from "../use-run";
 import { extent, type Piece, percent, type Row, rows, type Span, share, ticks } from "./gantt";
 import "./timeline.css";
@@ -56,13 +56,7 @@ export default function Timeline({ id, seq, status, pauses, selected, onSelect }
   useKey("k", step(-1), { label: "Previous node", group: "Timeline" });
   if (error && !data) return <ErrorBox error={error} />;
   if (!data) return <Loading what="Loading the timeline" />;
-  if (all.length === 0) {
-    return (
-      <Empty icon="clock" title="Not started yet">
-        Each node gets a row here when it starts.
-      </Empty>
-    );
-  }
+  if (all.length === 0) return <NoNodes status={status}>Each node gets a row here when it starts.</NoNodes>;
   return (
     <div className="gantt">
       <div className="gantt-tools">
