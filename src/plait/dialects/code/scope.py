@@ -63,12 +63,14 @@ class Scope:
         what = f"{kind} `{name}`" if name else kind
         if self.replay.evicted:
             return self._reject(EvictedError(f"{what}: the run is no longer in memory here"))
-        where = current.get()
+        where, why = current.get(), f"it belongs to {self.label}"
         if where is None:
             who, fix = "a step", "do it in the workflow function, before or after the step"
+        elif where is self:
+            who, why = self.label, "that has ended or was cancelled"
+            fix = f"do it after `{self.path.rpartition('/')[0]}`, with the ctx around it"
         else:
             who, fix = where.label, "use the ctx that the branch or body gets as its argument"
-        why = "its branch was cancelled" if where is self else f"it belongs to {self.label}"
         return self._reject(WorkflowCodeError("WRONG_CTX", f"{what} can't be used in {who}", why=why, fix=fix))
 
     def _reject(self, error: BaseException) -> str:
