@@ -32,8 +32,8 @@ from .work import QUEUE, STEPS_OF_CARRYING, carrying, entries
 from .worker_processes import WorkerProcess, python_worker, workers
 
 T = TypeVar("T")
-SECONDS = 600 if effort.is_long() else 60
-RUNS = 10_000 if effort.is_long() else 240
+SECONDS = 600 if effort.is_long() else 30
+RUNS = 10_000 if effort.is_long() else 120
 ENGINES, WORKERS = 3, 2
 LEASE = 10.0
 """Of an engine, as `plait serve` has it."""
