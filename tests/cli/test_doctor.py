@@ -121,7 +121,8 @@ def test_blocked_runs_are_a_problem(desk: Desk):
     desk.start("waits", "w")
     desk.write(source.replace('"before"', '"earlier"'))
     desk.run("waits", "--id", "w")
-    assert problems(desk)["doctor.blocked"]["title"] == "1 run is blocked: w"
+    found = problems(desk)["doctor.blocked"]
+    assert (found["title"], found["fix"]) == ("1 run is blocked: w", "plait why w")
 
 
 def test_a_run_that_keeps_dying_is_a_problem(desk: Desk):

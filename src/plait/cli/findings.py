@@ -33,8 +33,8 @@ def examine_runs(live: Sequence[RunRow], now: Millis, report: Report) -> None:
         report.wrong(
             "doctor.blocked",
             f"{words.counted(len(blocked), 'run is', 'runs are')} blocked: {_some(blocked)}",
-            why="the code does not fit what they recorded, or is not loaded",
-            fix=f"plait why {caller_id(blocked[0].id)}; plait check MODULE",
+            why="their code does not fit what they recorded or is not loaded, or they are damaged",
+            fix=f"plait why {caller_id(blocked[0].id)}",
         )
     suspects = [row for row in live if row.recoveries >= SUSPECT_AFTER]
     if suspects:
