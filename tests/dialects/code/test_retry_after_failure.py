@@ -161,6 +161,50 @@ async def test_what_only_the_failure_led_to_is_not_asked_for(fragile: Repairable
         history.assert_fits_its_code()
 
 
+async def test_what_a_second_failure_led_to_after_a_first_is_not_asked_for_either(
+    fragile: Repairable, simulate: Simulate
+) -> None:
+    """In the first try `a` leads to the handler, in the second `b`, which failed meanwhile. The third has neither."""
+    ledger = Ledger()
+
+    @workflow
+    async def w(ctx: Context) -> str:
+        async def later() -> str:
+            await asyncio.wait([b])  # a cancel of this task leaves it as it is
+            return b.result()
+
+        b = asyncio.ensure_future(ctx.step("b", slowly))  # type: ignore[arg-type]
+        both = [asyncio.ensure_future(ctx.step("a", fragile)), asyncio.create_task(later())]  # type: ignore[arg-type]
+        done, others = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        try:
+            return done.pop().result() + await b
+        except CriticalError:
+            await ctx.step("clean", ledger.does("clean"))
+            await ctx.sleep("until b has failed", 2)
+            await ctx.step("again", fragile)
+            raise
+
+    async def slowly() -> str:
+        await s.clock.sleep(1)
+        return await fragile()
+
+    async with simulate() as s:
+        run = await s.start(w)
+        for broken in (True, False):
+            with pytest.raises(RunFailed):
+                await s.result(run)
+            fragile.broken = broken
+            await run.retry()
+        assert await s.result(run) == "okok"
+        assert ledger == ["clean"]
+        history = await run.history()
+        history.assert_recorded_once()
+        history.assert_fits_its_code()
+
+
 async def test_children_that_outlive_their_parent_start_anew_when_they_were_stopped(
     fragile: Repairable, simulate: Simulate
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plait import Context, Loop, step, workflow
+from plait import Context, CriticalError, Loop, step, workflow
 from plait.errors import HistoryDivergedError
 
 from .conftest import Simulate
@@ -465,6 +465,23 @@ async def test_a_blocked_run_goes_on_when_retried_with_code_that_fits() -> None:
         await run.retry()
         assert await s.result(run) == "old"
         assert len((await run.history()).of("run.unblocked")) == 1
+
+
+async def test_a_second_retry_with_code_that_does_not_fit_blocks_as_the_first_would() -> None:
+    async def fails(ctx: Context) -> None:
+        await ctx.step("fine", lambda: 1)
+        await ctx.step("broken", Ledger().fails("broken", CriticalError("broken")))
+
+    async def without(ctx: Context) -> str:
+        return await ctx.step("other", lambda: "other")
+
+    async with deciding() as s:
+        run = await started(s, code(fails))
+        await run.retry()
+        await failure(s, run)
+        await deploy(s, code(without))
+        await run.retry()
+        assert "history has step `fine`" in str(await blocked(s, run))
 
 
 async def test_a_restart_with_code_that_fits_is_enough() -> None:

@@ -18,6 +18,8 @@ from plait.testing import VirtualClock
 
 Tree = dict[str, Any]
 NAMES = ("a", "b", "c")
+MOST_LOOPS = 4
+"""Around each other, each with up to three iterations."""
 
 
 @dataclass
@@ -43,7 +45,7 @@ class Grower:
         self._left -= 1
         leaves = ["step", "step", "broken", "sleep", "first", *([] if child else ["listen"] * 4)]
         inner = ["seq", "gather", "group", "join", "race", "loop", "timeout", "child", "guard", "wait"]
-        kind = self._random.choice(leaves if depth > 3 or self._left < 0 else [*inner, *leaves[:3]])
+        kind = self._random.choice(leaves if depth >= MOST_LOOPS or self._left < 0 else [*inner, *leaves[:3]])
         self._count += 1
         draw = self._random
         found: Tree = {"do": kind, "name": f"{kind}{self._count}"}

@@ -8,14 +8,24 @@ import msgspec
 
 from .history import History
 from .location import parse, text
+from .op_state import OpState
 
 
 class Spares(msgspec.Struct):
-    """Operations that only a failure now retried had led to: opened after event number `since`, not asked for by the
-    code, and not required."""
+    """Operations that only a failure now retried had led to. The code does not ask for them without that failure."""
 
     since: int
+    """The number of its event. What was opened later is not required."""
+    required: frozenset[str] | None = None
+    """What was opened earlier and is required; None: all of it."""
     found: list[str] = []
+
+    def take(self, op: OpState) -> bool:
+        """Notes an operation that the code has not asked for; False if it is required."""
+        if op.opened_seq <= self.since and (self.required is None or op.at in self.required):
+            return False
+        self.found.append(op.at)
+        return True
 
 
 def is_covered(history: History, visited: Collection[str], path: str) -> bool:

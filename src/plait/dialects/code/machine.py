@@ -187,8 +187,7 @@ class CodeMachine(Replayer):
         definition = self._definition()
         if definition is None:
             raise self._not_loaded()
-        scratch = CodeMachine(self._around)
-        scratch.restore(self.history.snapshot())
+        scratch = self._scratch()
         answers: list[Raw] = []
 
         def ask(replay: Replay) -> None:
@@ -289,13 +288,28 @@ class CodeMachine(Replayer):
             return []
         if definition is None:
             return [op.at for op in self.history.ops.values() if op.opened_seq > since]
-        scratch = CodeMachine(self._around)
-        scratch.restore(self.history.snapshot())
+        spares = Spares(since)
+        if self._retried(definition, reset, spares).blocked is None:
+            return spares.found
+        # A failure that was retried before may have led to an operation first, and one that is retried now led there
+        # again: then the code asks for it as long as nothing is taken back
+        unasked = Spares(0)
+        self._scratch().rehearse(definition, self._now, spares=unasked)
+        spares = Spares(since, frozenset(unasked.found))
+        self._retried(definition, reset, spares)
+        return spares.found
+
+    def _retried(self, definition: AnyWorkflow, reset: list[str], spares: Spares) -> Replay:
+        scratch = self._scratch()
         scratch.history.evolve(RunReopened("retry"), self._now)
         scratch.history.evolve(RunRecovered(reset), self._now)
-        spares = Spares(since)
-        scratch.rehearse(definition, self._now, spares=spares)
-        return spares.found
+        return scratch.rehearse(definition, self._now, spares=spares)
+
+    def _scratch(self) -> CodeMachine:
+        """A copy to try things with."""
+        copy = CodeMachine(self._around)
+        copy.restore(self.history.snapshot())
+        return copy
 
     def _settle(self, resume: Resume) -> None:
         op = self.history.ops.get(self._path(resume.token or TaskToken("")))
@@ -400,9 +414,7 @@ class CodeMachine(Replayer):
         definition = self._definition()
         if definition is None:
             raise self._not_loaded()
-        scratch = CodeMachine(self._around)
-        scratch.restore(self.history.snapshot())
-        return scratch.rehearse(definition, now).blocked
+        return self._scratch().rehearse(definition, now).blocked
 
     def rehearse(
         self,

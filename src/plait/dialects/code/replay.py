@@ -380,9 +380,8 @@ class Replay:
         for path, op in self.history.ops.items():
             if path in self._visited or op.spare or is_covered(self.history, self._visited, path):
                 continue
-            if self._spares is None or op.opened_seq <= self._spares.since:
+            if self._spares is None or not self._spares.take(op):
                 return op
-            self._spares.found.append(path)
         return None
 
     def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
