@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from plait.dialects.refs.recording.draft import Draft
@@ -87,7 +87,16 @@ def _call(tool: str, input: Any) -> bytes:
     return msgspec.json.encode([tool, input], order="deterministic")
 
 
+WAITED = [
+    ("GET_USER", {}, "later", False),
+    ("GET_USER", {"id": "@get_user_1.id", "userId": "plain text"}, "ok", False),
+    ("GET_USER", {"id": {"a": "plain text"}}, "ok", True),
+]
+"""The second call waits for the first, so a text in it may be from the third, which arrived later."""
+
+
 @settings(max_examples=examples(60), deadline=None)
+@example(WAITED)
 @given(_calls)
 def test_a_template_is_valid_and_replays_to_the_same_calls(calls: list[tuple[str, Any, str, bool]]) -> None:
     recorder = recorded(calls)

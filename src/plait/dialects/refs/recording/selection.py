@@ -50,15 +50,23 @@ def select(
 ) -> dict[str, Choice]:
     """Choices by name, in order of arrival. `inputs` and `output` already refer to the first of duplicates."""
     last = recording.last_success()
-    needed = heads(None if output is msgspec.UNSET else output)
     kept = repeated.get(last.name, last.name) if last is not None else ""
-    found: dict[str, Choice] = {}
-    for step in reversed(recording.steps):  # references only go back: users of a step are known first
-        choice = _choice(step, step.name in needed, step.name == kept, include, exclude, repeated)
-        found[step.name] = choice
-        if choice.included:
-            needed |= heads(inputs[step.name])
-    return {step.name: found[step.name] for step in recording.steps}
+    steps = {step.name: step for step in recording.steps}
+
+    def choice(name: str, needed: bool) -> Choice:
+        return _choice(steps[name], needed, name == kept, include, exclude, repeated)
+
+    needed = heads(None if output is msgspec.UNSET else output)
+    found = {name: choice(name, name in needed) for name in steps}
+    users = [name for name in found if found[name].included]
+    while users:  # a step that waited may refer to one that arrived after it
+        for name in heads(inputs[users.pop()]) - needed:
+            needed.add(name)
+            if name in found and not found[name].included:
+                found[name] = choice(name, needed=True)
+                if found[name].included:
+                    users.append(name)
+    return found
 
 
 def _choice(
