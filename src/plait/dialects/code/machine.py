@@ -7,6 +7,7 @@ on a private event loop and can only wait for what the kernel delivers.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any, assert_never
 
 import msgspec
@@ -52,7 +53,7 @@ from .events import (
 )
 from .op import Op, revoking
 from .op_state import OpState
-from .recovery import first_failure, stopped
+from .recovery import spare, stopped
 from .registry import AnyWorkflow
 from .replay import Replay
 from .replayer import Replayer, input_misfit
@@ -275,35 +276,20 @@ class CodeMachine(Replayer):
             return
         causes = list(self.history.causes)
         reset = [*causes, *stopped(self.history, causes)]
-        spare = self._spare(reset, first_failure(self.history, causes))
+        definition = self._definition()
+        fits = None if definition is None else partial(self._fits, definition)
+        spares = spare(self.history, causes, reset, fits)
         self._reopen("retry")
-        self._record(RunRecovered(reset, spare))
+        self._record(RunRecovered(reset, spares))
         self._decision.retried = [self._token(path) for path in causes]
         self._play_again(reset)
 
-    def _spare(self, reset: list[str], since: int | None) -> list[str]:
-        """Operations that only the failure has led to: found by replaying the function as if it had not happened."""
-        definition = self._definition()
-        if since is None:
-            return []
-        if definition is None:
-            return [op.at for op in self.history.ops.values() if op.opened_seq > since]
-        spares = Spares(since)
-        if self._retried(definition, reset, spares).blocked is None:
-            return spares.found
-        # A failure that was retried before may have led to an operation first, and one that is retried now led there
-        # again: then the code asks for it as long as nothing is taken back
-        unasked = Spares(0)
-        self._scratch().rehearse(definition, self._now, spares=unasked)
-        spares = Spares(since, frozenset(unasked.found))
-        self._retried(definition, reset, spares)
-        return spares.found
-
-    def _retried(self, definition: AnyWorkflow, reset: list[str], spares: Spares) -> Replay:
+    def _fits(self, definition: AnyWorkflow, reset: list[str], spares: Spares) -> bool:
         scratch = self._scratch()
-        scratch.history.evolve(RunReopened("retry"), self._now)
-        scratch.history.evolve(RunRecovered(reset), self._now)
-        return scratch.rehearse(definition, self._now, spares=spares)
+        if reset:
+            scratch.history.evolve(RunReopened("retry"), self._now)
+            scratch.history.evolve(RunRecovered(reset), self._now)
+        return scratch.rehearse(definition, self._now, spares=spares).blocked is None
 
     def _scratch(self) -> CodeMachine:
         """A copy to try things with."""
