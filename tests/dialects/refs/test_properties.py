@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.dialects.refs.player import Player, call, code, ret, tool
@@ -67,7 +67,12 @@ def test_any_definition_ends_alike_whatever_crashes_or_comes_twice(
         assert set(disturbed.keys) == set(expected.keys)
 
 
+LATE_LOOP = [tool("s0"), tool("s1") | {"forEach": {"ref": "@input.list", "concurrency": 3}}]
+"""All iterations end after the other step has failed the run."""
+
+
 @settings(max_examples=examples(40), deadline=None)
+@example(LATE_LOOP, {"s0"})
 @given(definitions(), st.sets(st.sampled_from([f"s{number}" for number in range(7)]), min_size=1, max_size=2))
 def test_a_resumed_run_ends_again(steps: list[dict[str, Any]], failing: set[str]) -> None:
     player = play(steps, failing)

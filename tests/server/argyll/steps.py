@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
+from tests.server.serving import soon
+
 Json = dict[str, Any]
 
 
@@ -117,6 +119,11 @@ class StepServer:
     def calls(self) -> list[Json]:
         return self._server.calls
 
-    @property
-    def reports(self) -> list[tuple[int, bytes]]:
+    async def reported(self, count: int) -> list[tuple[int, bytes]]:
+        """The answers to reports, once there are so many: a flow may end before its report is answered."""
+
+        async def all_there() -> bool:
+            return len(self._server.reports) >= count
+
+        await soon(all_there)
         return self._server.reports

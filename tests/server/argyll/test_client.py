@@ -50,7 +50,7 @@ async def test_an_order_goes_through_sync_and_async_steps():
             assert headers["argyll-receipt-token"] == headers["idempotency-key"] == token
             assert headers["content-type"] == headers["accept"] == "application/json"
         assert "argyll-webhook-url" not in first["headers"]
-        assert there.reports == [(200, b"")]
+        assert await there.reported(1) == [(200, b"")]
 
 
 async def test_registering_again_replaces_the_step():
@@ -99,12 +99,7 @@ async def test_a_server_that_answers_twice_is_heard_once():
         client = ArgyllClient(served.client)
         await client.register(http("twice", f"{there.url}/twice", ["done"], type="async"))
         await client.start("f", ["twice"], {})
-
-        async def all_reported() -> bool:
-            return len(there.reports) == 3
-
-        await soon(all_reported)
-        assert there.reports == [(200, b"")] * 3
+        assert await there.reported(3) == [(200, b"")] * 3
         assert [each["value"] for each in (await done(client, "f"))["attributes"]["done"]] == [1]
 
 

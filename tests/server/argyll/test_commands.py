@@ -41,7 +41,7 @@ async def test_dev_serves_argyll_and_steps_on_this_machine(folder: Path):
             return await client.status("f") == "completed"
 
         await soon(done)
-        assert there.reports == [(200, b"")]
+        assert await there.reported(1) == [(200, b"")]
         await client.start("g", ["quiet"], {})
 
         async def called() -> bool:

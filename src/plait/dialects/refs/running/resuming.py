@@ -24,6 +24,7 @@ from .failures import got_an_answer
 from .recovery import under_way_effects
 from .refs_run import RefsRun
 from .state import START, TRANSFORM, Work, split_id, work_id
+from .unfinished_decision import finish_loops
 
 DEADLINE = TaskToken("~deadline")
 """The kernel's own timer."""
@@ -107,6 +108,7 @@ def _reopen(builder: DecisionBuilder, found: Resumption, scope: Scope, deadline:
     begin(builder)
     for effect in under_way_effects(builder):
         builder.effect(effect)
+    finish_loops(builder)
 
 
 def begin(builder: DecisionBuilder) -> None:

@@ -1,5 +1,5 @@
-"""Completes a decision that a fork was cut off in. Events of one decision are recorded together, so that only a fork
-can ever end between them."""
+"""Completes a decision that a fork was cut off in, and loops that ended late. Events of one decision are recorded
+together, so that only a fork can ever end between them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def finish_decision(builder: DecisionBuilder) -> None:
         elif step.name == builder.state.succeeded:
             bail(builder, step)
         elif step.name in builder.run.loops:
+            _finish(builder, step)
+
+
+def finish_loops(builder: DecisionBuilder) -> None:
+    """Completes the loops of a run that continues whose last iterations ended after the run had."""
+    for step in builder.plan.order:
+        if builder.over:
+            return
+        if step.name in builder.run.loops:
             _finish(builder, step)
 
 
