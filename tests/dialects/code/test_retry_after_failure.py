@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from plait import Context, CriticalError, Loop, workflow
-from plait.errors import RunFailed
+from plait.errors import HistoryDivergedError, RunFailed
 
 from .conftest import Simulate
-from .support import Ledger
+from .support import Ledger, deploy
 
 Body = Callable[[Context], Awaitable[Any]]
 
@@ -161,26 +161,31 @@ async def test_what_only_the_failure_led_to_is_not_asked_for(fragile: Repairable
         history.assert_fits_its_code()
 
 
+async def _either(ctx: Context, fragile: Repairable, slowly: Callable[[], Awaitable[str]]) -> str:
+    """Fails by `a` at first; `b` fails a second later, and is what fails it when it is played again."""
+
+    async def later() -> str:
+        await asyncio.wait([b])  # a cancel of this task leaves it as it is
+        return b.result()
+
+    b = asyncio.ensure_future(ctx.step("b", slowly))  # type: ignore[arg-type]
+    both = [asyncio.ensure_future(ctx.step("a", fragile)), asyncio.create_task(later())]  # type: ignore[arg-type]
+    done, others = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    return done.pop().result() + await b
+
+
 async def test_what_a_second_failure_led_to_after_a_first_is_not_asked_for_either(
     fragile: Repairable, simulate: Simulate
 ) -> None:
-    """In the first try `a` leads to the handler, in the second `b`, which failed meanwhile. The third has neither."""
     ledger = Ledger()
 
     @workflow
     async def w(ctx: Context) -> str:
-        async def later() -> str:
-            await asyncio.wait([b])  # a cancel of this task leaves it as it is
-            return b.result()
-
-        b = asyncio.ensure_future(ctx.step("b", slowly))  # type: ignore[arg-type]
-        both = [asyncio.ensure_future(ctx.step("a", fragile)), asyncio.create_task(later())]  # type: ignore[arg-type]
-        done, others = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
         try:
-            return done.pop().result() + await b
+            return await _either(ctx, fragile, slowly)
         except CriticalError:
             await ctx.step("clean", ledger.does("clean"))
             await ctx.sleep("until b has failed", 2)
@@ -203,6 +208,47 @@ async def test_what_a_second_failure_led_to_after_a_first_is_not_asked_for_eithe
         history = await run.history()
         history.assert_recorded_once()
         history.assert_fits_its_code()
+
+
+async def test_what_new_code_left_out_is_missed_after_a_second_failure_though_its_handler_changed_too(
+    fragile: Repairable, simulate: Simulate
+) -> None:
+    """Without its old handler, what the code asks for after the failure is not known."""
+
+    @workflow(name="w")
+    async def old(ctx: Context) -> str:
+        await ctx.step("fine", lambda: 1)
+        try:
+            return await _either(ctx, fragile, slowly)
+        except CriticalError:
+            await ctx.step("clean", lambda: 1)
+            await ctx.sleep("until b has failed", 2)
+            await ctx.step("again", fragile)
+            raise
+
+    @workflow(name="w")
+    async def new(ctx: Context) -> str:
+        try:
+            return await _either(ctx, fragile, slowly)
+        except CriticalError:
+            await ctx.sleep("clean", 1)
+            raise
+
+    async def slowly() -> str:
+        await s.clock.sleep(1)
+        return await fragile()
+
+    async with simulate() as s:
+        run = await s.start(old)
+        with pytest.raises(RunFailed):
+            await s.result(run)
+        await run.retry()
+        with pytest.raises(RunFailed):
+            await s.result(run)
+        await deploy(s, new)
+        await run.retry()
+        with pytest.raises(HistoryDivergedError, match="history has step `fine`"):
+            await s.result(run)
 
 
 async def test_children_that_outlive_their_parent_start_anew_when_they_were_stopped(

@@ -42,9 +42,9 @@ def spare(history: History, causes: Collection[str], reset: list[str], fits: Fit
     # Another failure, retried before, may have led to some of them first, and this one has led there again: then the
     # code asks for them as long as nothing is taken back
     unasked = Spares(0)
-    fits([], unasked)
-    found = Spares(since, frozenset(unasked.found))
-    fits(reset, found)
+    if fits([], unasked):
+        found = Spares(since, frozenset(unasked.found))
+        fits(reset, found)
     return found.found
 
 
