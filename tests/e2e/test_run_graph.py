@@ -29,6 +29,11 @@ def test_a_run_that_ended_without_a_step_says_so(page: Page, server: Server, nam
     expect(page.get_by_role("heading", name="No steps")).to_be_visible()
 
 
+def test_before_its_first_step_a_run_that_ended_is_shown_as_not_started(page: Page, ordered: str) -> None:
+    open_run(page, ordered, "?at=1")
+    expect(page.get_by_role("heading", name="Not started yet")).to_be_visible()
+
+
 def test_the_head_tells_the_facts(page: Page, ordered: str) -> None:
     open_run(page, ordered)
     head = page.locator(".run-head")

@@ -143,7 +143,7 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
                   view={view}
                   selected={nodeId}
                   onSelect={select}
-                  empty={<NoNodes status={shown.run.status}>Nodes appear here as they start.</NoNodes>}
+                  empty={<NoNodes status={shown.view.status}>Nodes appear here as they start.</NoNodes>}
                 />
               </BesideSource>
             )}
